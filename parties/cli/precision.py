@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from parties.cli.output import Screen, listing
+from parties.results.tables import figures_by_group
 
 MAX_ROWS: Final = 40
 """More rows are not printed; `--json` has all."""
@@ -37,24 +39,16 @@ def print_precision(
     """
     if not rows:
         return
-    marks = [*vague, *([False] * (len(rows) - len(vague)))]
-    groups = [*dict.fromkeys(str(row["group"] or "") for row in rows)]
-    cells: dict[tuple[str, str], dict[str, str]] = {}
-    for row, is_vague in zip(rows, marks, strict=True):
-        name = row["query"] if row["term"] is None else f"{row['query']}, {row['term']}"
-        width = "unknown" if row["half_width"] is None else f"{out.plus_minus} {row['half_width']:.3g}"
-        shown = f"{width} {VAGUE}" if is_vague else width
-        cells.setdefault((name, row["unit"]), {})[str(row["group"] or "")] = shown
-    lines = [
-        (f"{name} ({unit})" if unit else name, *(found.get(group, "") for group in groups))
-        for (name, unit), found in cells.items()
+    marked = [row | {"vague": is_vague} for row, is_vague in zip_longest(rows, vague, fillvalue=False)]
+    groups, lines = figures_by_group(marked)
+    printed = [
+        (f"  {name}", *(_cell(out, found.get(group)) for group in groups)) for name, found in lines.items()
     ]
-    printed = [(f"  {name}", *widths) for name, *widths in lines[:MAX_ROWS]]
     out.print("Expected precision, as half the width of a 95 % interval:")
-    out.print(listing(("", *groups), printed))
+    out.print(listing(("", *groups), printed[:MAX_ROWS]))
     if len(lines) > MAX_ROWS:
         out.print(f"... and {len(lines) - MAX_ROWS} more; --json has them all.")
-    if any(marks):
+    if any(vague):
         out.print(f"{VAGUE} says almost nothing: it is wider than half of what the figure can vary by.")
     for line in advice:
         out.print(line)
@@ -62,3 +56,10 @@ def print_precision(
         "The widths follow from the noise and the local rows, as if the other side had rows like these (over "
         "matched rows: as if all matched). They stay with this party: nothing was sent, and nothing spent."
     )
+
+
+def _cell(out: Screen, row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    width = "unknown" if row["half_width"] is None else f"{out.plus_minus} {row['half_width']:.3g}"
+    return f"{width} {VAGUE}" if row["vague"] else width

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from parties.cli.hints import with_config
 from parties.cli.output import Screen, listing
-from parties.cli.precision import width_text
+from parties.cli.precision import print_precision, width_text
 from parties.cli.results import print_leakage
 from parties.client import Job, Party
 from parties.client.words import age, audit_lines, state_words
@@ -15,6 +15,9 @@ from parties.contracts.state import State
 from parties.jobs.agreement.decisions import MIN_LETTERS
 from parties.jobs.agreement.standing import usual_waits
 from smc.errors import DuettoError
+
+_FEW_FIGURES: Final = 8
+"""More of them stand in a table, in the shape of the result."""
 
 
 def print_page(out: Screen, party: Party, job: Job) -> None:
@@ -36,6 +39,9 @@ def print_page(out: Screen, party: Party, job: Job) -> None:
     else:
         rows = [(f"  {label}", text) for label, text in _rows(out, job, report)]
         out.print(listing(("", ""), rows))
+        if _in_a_table(report):
+            precision = report["preview"]["details"]["precision"]
+            print_precision(out, precision, [figure["vague"] for figure in report["terms"]["figures"]])
         for reason in () if report["verdict"]["allowed"] else report["verdict"]["reasons"]:
             out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['hint']}")
     out.print(f"Contract {job.shown[:8]}. Everything: " + with_config(f"`duetto job show {job.id[:8]}`"))
@@ -92,11 +98,17 @@ def _state(job: dict[str, Any]) -> str:
     return f"{words}, older release" if job["older_release"] else words
 
 
+def _in_a_table(report: dict[str, Any]) -> bool:
+    return len(report["preview"]["details"].get("precision", ())) > _FEW_FIGURES
+
+
 def _rows(out: Screen, job: Job, report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     terms, role = report["terms"], report["role"]
     other = "bob" if role == "alice" else "alice"
     yield "does", f"both programs {terms['does']}"
-    for number, figure in enumerate(terms["figures"]):
+    if _in_a_table(report):
+        yield "figures", f"{len(terms['figures'])}, in the table below"
+    for number, figure in enumerate(() if _in_a_table(report) else terms["figures"]):
         yield "" if number else "figures", f"{figure['name']}{width_text(figure, out.plus_minus)}"
     for who, side in ((job.peer, other), ("you", role)):
         for number, line in enumerate(terms["learns"][side] or ["nothing"]):

@@ -38,8 +38,9 @@ def terms_document(
 
     Returns:
         `does`, what the programs do; `learns`, by role what that side learns, in short lines; `hides`, what
-        nobody learns; `figures`, each with its `name`, the `half_width` of its 95 % interval or None, its
-        `unit`, and whether it is `vague`; `advice`; `persons`, how many local ones are in the rows; `loss` in
+        nobody learns; `figures`, each with its `name`, the `query`, `term` and `group` that it is made of
+        (None for what it has not), the `half_width` of its 95 % interval or None, its `unit`, and whether
+        it is `vague`; `advice`; `persons`, how many local ones are in the rows; `loss` in
         words, empty without any; `budget` with epsilons as decimals, empty texts where none can be stated.
     """
     brief = task.study.brief(task.spec.recipients)
@@ -70,17 +71,15 @@ def _advice(figures: list[dict[str, Any]]) -> list[str]:
 
 
 def _figure(row: dict[str, Any]) -> dict[str, Any]:
-    place = [str(row[key]) for key in ("group", "term") if row[key] is not None]
-    return {
-        "name": ", ".join([row["query"], *place]),
-        "half_width": row["half_width"],
-        "unit": row["unit"],
-        "vague": is_vague(row),
-    }
+    place = {key: row[key] for key in ("query", "group", "term")}
+    name = ", ".join(str(part) for part in place.values() if part is not None)
+    width = {key: row[key] for key in ("half_width", "unit")}
+    return {**place, "name": name, **width, "vague": is_vague(row)}
 
 
 def _named(name: str) -> dict[str, Any]:
-    return {"name": name, "half_width": None, "unit": "", "vague": False}
+    place = {"query": name, "group": None, "term": None}
+    return {**place, "name": name, "half_width": None, "unit": "", "vague": False}
 
 
 def _budget(admission: Admission, task: Task, verdict: Verdict) -> dict[str, str]:

@@ -146,6 +146,26 @@ def show_table(
     return TableView(table.name, tuple(heads), rows, table.rows - len(rows))
 
 
+def figures_by_group(
+    figures: Sequence[Mapping[str, Any]],
+) -> tuple[list[str], dict[str, dict[str, Mapping[str, Any]]]]:
+    """Expected figures in the shape of their result: a line for each, a column for each group.
+
+    Args:
+        figures: each with `query`, `term`, `group` and `unit`; None for what it has not.
+
+    Returns:
+        the groups, "" for what is of none; and by the name of a line its figures by group.
+    """
+    groups = [*dict.fromkeys(str(figure["group"] or "") for figure in figures)]
+    lines: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for figure in figures:
+        name = figure["query"] if figure["term"] is None else f"{figure['query']}, {figure['term']}"
+        line = f"{name} ({figure['unit']})" if figure["unit"] else name
+        lines.setdefault(line, {})[str(figure["group"] or "")] = figure
+    return groups, lines
+
+
 def _cells(table: ResultTable, name: str, most: int, plus_minus: str) -> list[str]:
     if name in table.intervals:
         figures = (table.figure(name, row) for row in range(most))

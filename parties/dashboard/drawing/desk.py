@@ -19,6 +19,7 @@ from parties.config import Config, load
 from parties.dashboard.drawing import words
 from parties.ledger.book import open_ledger
 from parties.persons.gate import Gate
+from parties.results.tables import figures_by_group
 from parties.texts import escape_unprintable
 
 
@@ -110,6 +111,7 @@ def _environment() -> Environment:
         "state": state_words,
         "limits": words.limits,
         "width": words.width,
+        "figures_by_group": figures_by_group,
         "against": words.against,
         "hint": words.hint,
     }

@@ -13,6 +13,7 @@ from parties.ledger.book import Ledger
 from parties.ledger.entries import DENIED
 from scripts.processes import tried
 from tests.support.clocks import Moved
+from tests.support.waiting import freeze
 
 
 def checks(done: tuple[int, str, str]) -> dict[tuple[str, str], str]:
@@ -64,7 +65,7 @@ def test_kernels_that_are_switched_off_are_said_to_be(homes, called, monkeypatch
 
 def test_a_frozen_daemon_is_not_said_to_run(homes, daemons, called, monkeypatch):
     monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 1.0)
-    daemons["south"].send_signal(signal.SIGSTOP)
+    freeze(daemons["south"].pid)
     try:
         status, _, err = called("party", "status", "--config", homes["south"])
         assert status == UNAVAILABLE

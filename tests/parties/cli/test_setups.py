@@ -31,6 +31,7 @@ from parties.pki.files import PRIVATE
 from scripts.processes import COMMAND, free_port
 from scripts.soak.two_parties import JOB, TwoParties
 from tests.parties.dashboard.browsing import Browser
+from tests.support.waiting import freeze
 
 WELL, ILL = 0, 1
 
@@ -229,7 +230,7 @@ def audit_begun_anew(parties):
 
 @contextmanager
 def frozen(parties):
-    parties.processes["north"].send_signal(signal.SIGSTOP)
+    freeze(parties.processes["north"].pid)
     try:
         yield
     finally:

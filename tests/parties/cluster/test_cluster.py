@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import threading
 import time
@@ -45,6 +44,7 @@ from tests.parties.rpc.harness import (
 )
 from tests.parties.session.test_sessions import wait_for_peer
 from tests.support.seeds import seeded
+from tests.support.waiting import freeze
 
 MODULUS = (1 << 2048) + 981
 PATIENT = replace(QUICK, message_seconds=60, job_seconds=90)
@@ -247,7 +247,7 @@ def test_a_job_whose_cluster_dies_ends_on_both_sides(tmp_path):
 def test_a_cluster_that_hangs_holds_up_neither_the_work_nor_who_gives_it_up(tmp_path):
     with LocalCluster(tmp_path, workers=1) as running, executor(running.dask(6)) as there:
         assert there.submit(pow, 2, 3).result(60) == 8
-        running.scheduler.send_signal(signal.SIGSTOP)
+        freeze(running.scheduler.pid)
         wanted = threading.Event()
 
         def question():

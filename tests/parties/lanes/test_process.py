@@ -26,6 +26,7 @@ from smc.oblivious.lane_engine import LaneEngine
 from smc.oblivious.lanes import LaneCall, LaneLost
 from smc.pair import run_pair
 from smc.pieces import asking
+from tests.support.waiting import freeze
 
 RANDOM = Randomness.from_seed(b"tests", "lanes in processes")
 COUNT = 50_000
@@ -151,7 +152,7 @@ MUCH = np.zeros(1 << 20, np.uint64)  # more than a pipe holds
 @pytest.mark.parametrize("call", [LaneCall("setup_silent"), LaneCall("equal", (MUCH,))])
 def test_a_job_that_is_not_wanted_any_more_stops_while_the_worker_computes(call):
     with lane() as (end, _, worker):
-        os.kill(worker.pid, signal.SIGSTOP)  # as if it computed for long
+        freeze(worker.pid)  # as if it computed for long
         wanted = threading.Event()
 
         def question():
@@ -169,7 +170,7 @@ def test_a_job_that_is_not_wanted_any_more_stops_while_the_worker_computes(call)
 def test_closing_ends_a_worker_that_hangs_and_may_happen_twice_and_from_elsewhere():
     with lane() as (end, _, worker):
         threading.Timer(0.3, end.close).start()
-        os.kill(worker.pid, signal.SIGSTOP)
+        freeze(worker.pid)
         with pytest.raises(LaneLost, match="signal 9"):
             end.run(LaneCall("setup_silent"), Clock())
         end.close()
