@@ -31,6 +31,17 @@ def find(path: Path | None, environment: Mapping[str, str] = os.environ) -> Path
     )
 
 
+def new_home(named: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder in which a party is made: the one that `find` takes for the same name; absolute.
+
+    Raises:
+        ConfigError: its name is not text.
+    """
+    if named is not None and named.name == CONFIG_NAME:
+        named = named.parent
+    return require_text((named or user_folder(environment)).absolute())
+
+
 P = TypeVar("P", str, Path)
 
 

@@ -367,7 +367,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
             )
             out.json(description["contract"])
         elif contract:
-            out.json(description["contract"]["spec"])
+            out.print(*job_text(description["contract"]["spec"]).rstrip().split("\n"))
             for role, limits in description["contract"]["limits"].items():
                 out.print(f"limits of {role}: {'not known yet' if limits is None else limits_text(limits)}")
         if contract:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from parties.cli.options import config_option
+from parties.cli.options import config_option, home_option
 from parties.cli.output import emit, json_option
 from parties.config import Config, load
 from parties.jobs.storage.backup import back_up
@@ -15,7 +15,7 @@ from parties.ledger.book import open_ledger
 from parties.ledger.heads import ledger_doubts
 from parties.pki import moving
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing
-from parties.places import CONFIG_NAME, require_text, user_folder
+from parties.places import CONFIG_NAME, new_home
 
 
 @click.command()
@@ -45,7 +45,7 @@ def pack(archive: Path, config_path: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("archive", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--home", type=click.Path(path_type=Path), help="Folder of the party; else ~/.config/duetto.")
+@home_option
 @json_option
 def unpack(archive: Path, home: Path | None, as_json: bool) -> None:
     """Make a home from ARCHIVE, which `duetto party pack` has written, and check all of it.
@@ -90,7 +90,7 @@ def backup(archive: Path, config_path: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("archive", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--home", type=click.Path(path_type=Path), help="Folder of the party; else ~/.config/duetto.")
+@home_option
 @json_option
 def restore(archive: Path, home: Path | None, as_json: bool) -> None:
     """Make a home from ARCHIVE, a backup, after the home itself is lost, and check all of it.
@@ -116,7 +116,7 @@ def restore(archive: Path, home: Path | None, as_json: bool) -> None:
 
 def _arrived(archive: Path, home: Path | None, *, backup: bool) -> dict[str, Any]:
     """Make a home of an archive; what is found of it."""
-    folder = require_text((home or user_folder()).absolute())
+    folder = new_home(home)
     with moving.unpack(archive, folder, backup=backup) as (arriving, taken):
         config = load(arriving / CONFIG_NAME)
         entries = _check(config)

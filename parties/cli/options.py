@@ -30,6 +30,16 @@ def config_option(function: Callable[P, R]) -> Callable[P, R]:
     )(function)
 
 
+def home_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command that makes a home `--home FOLDER`, passed on as `home: Path | None` for `new_home`."""
+    return click.option(
+        "--home",
+        type=click.Path(path_type=Path),
+        envvar=CONFIG_VARIABLE,
+        help=f"Folder of the party; else what {CONFIG_VARIABLE} names, or ~/.config/duetto.",
+    )(function)
+
+
 def data_option(function: Callable[P, R]) -> Callable[P, R]:
     """Give a command `--data FOLDER`, passed on as `folders: tuple[Path, ...]`."""
     return click.option(

@@ -21,7 +21,7 @@ from parties import catalog, policy
 from parties.cli import moving, service
 from parties.cli.doctor import doctor
 from parties.cli.hints import config_words, with_config
-from parties.cli.options import Listing, config_option
+from parties.cli.options import Listing, config_option, home_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.cli.signing import say_what_to_sign
 from parties.client import Party, ask_daemon
@@ -50,7 +50,7 @@ from parties.pki.home import (
 )
 from parties.pki.lock import only_one, running_pid
 from parties.pki.spoken import words_of
-from parties.places import require_text, user_folder
+from parties.places import new_home
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import DuettoError, OutOfMemory, UsageError
 
@@ -69,12 +69,12 @@ DEFAULT_PORT = "7443"
 @click.argument("name")
 @click.option("--address", required=True, help="HOST:PORT at which peers reach this party.")
 @click.option("--listen", help="ADDRESS:PORT to listen on; all addresses of the machine unless given.")
-@click.option("--home", type=click.Path(path_type=Path), help="Folder of the party; else ~/.config/duetto.")
+@home_option
 @click.option("--key", default=str(DEFAULT_BITS), show_default=True, help="Bits of the Paillier key.")
 @json_option
 def init(name: str, *, address: str, listen: str | None, home: Path | None, key: str, as_json: bool) -> None:
     """Make a party: keys, certificate, configuration, and the pairing file for its peer."""
-    folder = require_text((home or user_folder()).absolute())
+    folder = new_home(home)
     own = make_party(name, folder, address_of(address), key, Address.parse(listen) if listen else None)
     file = folder / f"{name}.pair"
     emit(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any, Final
 
 from parties.cli.output import Screen, listing
@@ -39,7 +38,8 @@ def print_precision(
     """
     if not rows:
         return
-    marked = [row | {"vague": is_vague} for row, is_vague in zip_longest(rows, vague, fillvalue=False)]
+    marks = [*vague, *([False] * (len(rows) - len(vague)))]
+    marked = [row | {"vague": is_vague} for row, is_vague in zip(rows, marks, strict=True)]
     groups, lines = figures_by_group(marked)
     printed = [
         (f"  {name}", *(_cell(out, found.get(group)) for group in groups)) for name, found in lines.items()

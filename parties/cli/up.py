@@ -30,7 +30,7 @@ from parties.pki import passphrase
 from parties.pki.lock import running_pid
 from parties.pki.protection import read_protection, unlock
 from parties.pki.token import open_key, read_place
-from parties.places import find, user_folder
+from parties.places import find, new_home
 from smc.ciphers.keys import DEFAULT_BITS
 from smc.errors import Cancelled
 
@@ -80,7 +80,7 @@ def up(
     entrance = None
     path = _known(config_path)
     if path is None:
-        folder = (config_path or user_folder()).absolute()
+        folder = new_home(config_path)
         if name is not None and address is not None:
             _make(folder, key, name, address)
         else:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from commons.exits import CONFIG
+from parties.cli.party import init
 from parties.config import LANE_INBOX_BYTES, Address, Config, Dask, check_name, load
 from parties.errors import ConfigError
 from parties.exits import exit_code
 from parties.hooks import CommandHook, EventKind
-from parties.places import find
+from parties.places import find, new_home
 from smc.oblivious.spans import SPAN_BYTES
 
 GOOD = """
@@ -319,3 +322,20 @@ def test_wrong_hooks_are_refused(tmp_path, old, new, said):
     with pytest.raises(ConfigError) as refused:
         load(written(tmp_path, HOOKS.replace(old, new)))
     assert all(word in str(refused.value) for word in said), str(refused.value)
+
+
+def test_a_party_is_made_where_it_is_looked_for(tmp_path):
+    variables = {"XDG_CONFIG_HOME": str(tmp_path)}
+    for named in (tmp_path / "north", tmp_path / "south" / "duetto.toml", None):
+        home = new_home(named, variables)
+        home.mkdir(parents=True)
+        (home / "duetto.toml").touch()
+        assert find(named, variables) == home / "duetto.toml"
+
+
+def test_a_command_makes_a_party_where_the_variable_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("DUETTO_CONFIG", str(tmp_path / "north"))
+    words = ["north", "--address", "localhost:7443", "--key", "2048", "--json"]
+    done = CliRunner().invoke(init, words, catch_exceptions=False)
+    assert json.loads(done.stdout)["home"] == str(tmp_path / "north")
+    assert find(None) == tmp_path / "north" / "duetto.toml"
