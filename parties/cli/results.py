@@ -101,7 +101,10 @@ def print_result(
         if job is not None:
             out.print(_heading(job, got))
         for name in got.tables:
-            one = show_table(got.table(name), most=ROWS_SHOWN, details=details, plus_minus=out.plus_minus)
+            table = got.table(name, whole=details)
+            one = show_table(table, most=ROWS_SHOWN, details=details, plus_minus=out.plus_minus)
+            if not one.rows and any(got.tables[name].values()):
+                continue  # all its figures are tables of their own
             heads, numeric = zip(*((head.text, head.is_number) for head in one.heads), strict=True)
             out.print("", Grid(one.name, heads, one.rows, numeric, boxed=False))
             if one.left:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from parties.results.drawing import Drawing, draw_plots
 from parties.results.frames import columns_of
 from parties.results.html import escape_text, list_html, tables_html
 from parties.results.plots import plots_of
-from parties.results.tables import ResultTable
+from parties.results.tables import ABOUT_QUERIES, QUERY, ResultTable
 from parties.texts import escape_unprintable
 from smc.errors import UsageError
 
@@ -67,14 +68,27 @@ class Result:
             document["job_id"], tables, notes, outcome["details"], facts, leakage, document["salt"], reporter
         )
 
-    def table(self, name: str | None = None) -> ResultTable:
+    def table(self, name: str | None = None, *, whole: bool = False) -> ResultTable:
         """A table with what is known of its columns: intervals, dates, exact numbers.
+
+        Args:
+            name: of the table; may be left out if there is only one.
+            whole: also with the rows of queries whose figures are a table of their own, as `tables` has
+                them; these say kind, loss and noise, and have no value.
 
         Raises:
             JobError: there is no such table, or no name and not exactly one table.
         """
         chosen = self._chosen(name)
-        return ResultTable(chosen, self.tables[chosen], self.details.get("kinds", {}).get(chosen, {}))
+        columns = self.tables[chosen]
+        if not whole and QUERY in columns:
+            figures = [column for head, column in columns.items() if head not in ABOUT_QUERIES]
+            kept = [
+                query not in self.tables or any(column[row] is not None for column in figures)
+                for row, query in enumerate(columns[QUERY])
+            ]
+            columns = {head: [*compress(column, kept)] for head, column in columns.items()}
+        return ResultTable(chosen, columns, self.details.get("kinds", {}).get(chosen, {}))
 
     def frame(self, name: str | None = None) -> Any:
         """A table as a pandas DataFrame: numbers as floats, dates as dates.

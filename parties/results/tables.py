@@ -14,9 +14,14 @@ LOWER: Final = "lower_95"
 UPPER: Final = "upper_95"
 UNIT: Final = "unit"
 VALUE: Final = "value"
+QUERY: Final = "query"
+COLUMN: Final = "column"
 
 DETAILS: Final = frozenset({"kind", "epsilon", "rho", "noise_scale"})
 """Columns that people see only if they ask for details."""
+
+ABOUT_QUERIES: Final = DETAILS | {QUERY, COLUMN, UNIT}
+"""Columns that say what a figure is; the others hold figures."""
 
 _HEADS: Final[Mapping[str, str]] = {"p_value": "p", "r_squared": "R2"}
 _DATES: Final = "date"
@@ -130,11 +135,13 @@ def show_table(
     Args:
         table: of a result.
         most: rows at most.
-        details: whether kind, loss, noise scale and the ends of intervals have columns of their own.
+        details: whether kind, loss, noise scale and the ends of intervals have columns of their own, and so
+            the column of a query, by the name that it has in the job.
         plus_minus: what stands between a value and the half width of its interval.
     """
     ends = {end for pair in table.intervals.values() for end in pair}
-    hidden = frozenset() if details else {*ends, *(DETAILS & table.columns.keys())}
+    named = {COLUMN} if QUERY in table.columns else frozenset()
+    hidden = frozenset() if details else {*ends, *DETAILS, *named}
     heads, columns = [], []
     for name in table.columns:
         if name in hidden:

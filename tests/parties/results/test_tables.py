@@ -7,7 +7,7 @@ import pytest
 
 from parties.client.result import Result
 from parties.results.frames import columns_of
-from parties.results.tables import ResultTable, show_table
+from parties.results.tables import ResultTable, figures_by_group, show_table
 from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
@@ -106,3 +106,32 @@ def test_numbers_of_days_are_dates_for_people_and_in_files():
     exact = ResultTable("centres", {"born": [365.0]}, {"born": DAY_NUMBER})
     assert show_table(exact, most=9).rows == (("1971-01-01",),)
     assert str(columns_of(table)["born"][0])[:10] == "1970-01-01"
+
+
+def test_a_query_with_a_table_of_its_own_has_no_row_without_a_figure():
+    results = {
+        "query": ["mean of age", "ages", "age by sex", "withheld"],
+        "column": ["c_age"] * 4,
+        "value": [52.4, None, None, None],
+        "p_value": [None, None, 0.02, None],
+        "unit": ["years", "rows", "rows", "rows"],
+    }
+    ages = {"age": ["[0, 20)"], "count": [7]}
+    found = Result("1", {"results": results, "ages": ages, "age by sex": ages}, (), {}, {}, {})
+    shown = show_table(found.table("results"), most=9)
+    assert [row[0] for row in shown.rows] == ["mean of age", "age by sex", "withheld"]
+    assert "column" not in [head.text for head in shown.heads]
+    whole = show_table(found.table("results", whole=True), most=9, details=True)
+    assert [row[:2] for row in whole.rows] == [(query, "c_age") for query in results["query"]]
+    assert found.tables["results"]["query"] == results["query"]
+
+
+def test_expected_figures_stand_in_the_shape_of_their_result():
+    def figure(query, group=None, term=None, unit=""):
+        return {"query": query, "group": group, "term": term, "unit": unit}
+
+    ages = [figure("age", group, "mean", "years") for group in ("ex", "no")]
+    groups, lines = figures_by_group([figure("patients"), *ages])
+    assert groups == ["", "ex", "no"]
+    by_group = dict(zip(("ex", "no"), ages, strict=True))
+    assert lines == {"patients": {"": figure("patients")}, "age, mean (years)": by_group}
