@@ -14,7 +14,7 @@ from parties.cli.following import follow, print_cheaper, who_decides
 from parties.cli.hints import config_words, with_config
 from parties.cli.options import Finite, Listing, as_option, config_option
 from parties.cli.output import Screen, emit, is_at_terminal, json_option, listing
-from parties.cli.policy import limits_text, print_verdict
+from parties.cli.policy import limits_text, print_reasons, print_verdict
 from parties.cli.precision import print_precision
 from parties.cli.results import print_facts, print_leakage, print_result
 from parties.cli.signing import Signing, say_who_signs, signing_options
@@ -87,10 +87,9 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             out.print(f"No peer {report['peer']!r} is paired; see `duetto pair`.")
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
+            print_reasons(out, verdict["reasons"])
         if overlap is not None:
             out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['hint']}")
-        for reason in () if verdict["allowed"] else verdict["reasons"]:
-            out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['hint']}")
         out.print(f"{report['analysis']} with {report['peer']}; this party is {report['role']}.")
         if report["dataset"]:
             columns = [f"{c['column']} ({unit})" if (unit := c["unit"]) else c["column"] for c in used]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
 from fractions import Fraction
@@ -208,6 +208,18 @@ def print_verdict(out: Screen, verdict: dict[str, Any]) -> None:
             "tables showed cannot be held against this job, so a person has to: compare the groups and edges "
             "with `duetto job show ID`."
         )
+
+
+def print_reasons(out: Screen, reasons: Sequence[dict[str, Any]]) -> None:
+    """Say what the rule that comes nearest to allowing a job has against it; none if it is allowed."""
+    rules = [*dict.fromkeys(reason["rule"] for reason in reasons)]
+    for reason in reasons:
+        if reason["rule"] == rules[0]:
+            rule = f"rule {rules[0]!r}" if rules[0] else "the policy"
+            out.print(f"  {rule}: {reason['what']}. {reason['hint']}")
+    if (others := len(rules) - 1) > 0:
+        count = "1 other rule comes" if others == 1 else f"{others} other rules come"
+        out.print(f"  {count} less near: `duetto policy test FILE` says why.")
 
 
 def limits_text(limits: dict[str, Any] | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from parties.cli.hints import with_config
 from parties.cli.output import Screen, listing
+from parties.cli.policy import print_reasons
 from parties.cli.precision import print_precision, width_text
 from parties.cli.results import print_leakage
 from parties.client import Job, Party
@@ -42,8 +43,8 @@ def print_page(out: Screen, party: Party, job: Job) -> None:
         if _in_a_table(report):
             precision = report["preview"]["details"]["precision"]
             print_precision(out, precision, [figure["vague"] for figure in report["terms"]["figures"]])
-        for reason in () if report["verdict"]["allowed"] else report["verdict"]["reasons"]:
-            out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['hint']}")
+        if not report["verdict"]["allowed"]:
+            print_reasons(out, report["verdict"]["reasons"])
     out.print(f"Contract {job.shown[:8]}. Everything: " + with_config(f"`duetto job show {job.id[:8]}`"))
 
 
