@@ -51,12 +51,11 @@ class Neighbours:
     def __str__(self) -> str:
         """The notion in words, for the statement of a guarantee."""
         if self.rows_per_person == 1:
-            rows, twice = "one row of either side", "one person is one row, and somebody with rows"
+            rows, person = "one row of either side", "one person is one row; "
         else:
-            rows = f"all rows of one person on one side, at most {self.rows_per_person},"
-            twice = "somebody with rows"
+            rows, person = f"all rows of one person on one side, at most {self.rows_per_person},", ""
         if self.rows_public:
-            change = "replaced by others, added or removed; how many rows each side has is public and apart"
+            change = "added, removed or replaced (how many rows each side has is public)"
         else:
-            change = "added or removed; rows that are replaced are two such changes"
-        return f"{rows} {change}; {twice} on both sides counts as two persons"
+            change = "added or removed (a changed row counts as two)"
+        return f"{rows} {change}; {person}a person on both sides counts as two"
