@@ -22,10 +22,23 @@ from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import reverse_pb2 as reverse_pb
 from parties.rpc.pb.duetto.v1 import reverse_pb2_grpc
 from parties.session.answering import Answering
+from parties.session.directory import PeerDirectory
 from parties.session.keeper import Keeper, Means
 from parties.session.links import CALLS, LinkClient, Links
 from parties.session.runner import SessionRunner
-from tests.parties.rpc.harness import NORTH, QUICK, SOUTH, Jobs, dialling, listening, public
+from smc.forms import Role
+from tests.parties.rpc.harness import (
+    NORTH,
+    QUICK,
+    SOUTH,
+    Jobs,
+    configuration,
+    dialling,
+    identity,
+    listening,
+    public,
+)
+from tests.parties.rpc.proxy import proxied
 
 SESSIONS = 2
 PAUSES = (0.02, 0.05)
@@ -38,6 +51,7 @@ class North:
     jobs: Jobs
     links: Links
     keeper: Keeper
+    directory: PeerDirectory
 
 
 @contextmanager
@@ -48,7 +62,7 @@ def north(address: Address, jobs: Jobs | None = None) -> Iterator[North]:
         keeper = Keeper(Means(directory, runner, Answering(NORTH, jobs), links, SESSIONS, PAUSES))
         keeper.follow()
         try:
-            yield North(jobs, links, keeper)
+            yield North(jobs, links, keeper, directory)
         finally:
             keeper.stop()
             runner.stop()
@@ -270,3 +284,49 @@ def test_a_peer_that_cannot_be_reached_is_tried_after_the_pauses():
     with north(Address("127.0.0.1", 1)) as party:
         assert rests(party) in PAUSES
         assert not party.links.can_dial("south")
+
+
+def test_a_link_moves_to_the_connection_that_is_to_be_used():
+    """The address of the peer has changed: what stays open over the old connection is ended."""
+    came: queue.Queue[str] = queue.Queue()
+    links = Links(came.put)
+    with (
+        listening(SOUTH, public(NORTH), links=links) as south,
+        proxied(south.server.address) as proxy,
+        north(south.server.address) as party,
+    ):
+        came.get(timeout=20)
+        party.directory.set_peers(configuration(NORTH, {"south": proxy.address}), {"south": public(SOUTH)})
+        assert proxy.connections == 0
+        party.keeper.follow()
+        came.get(timeout=20)
+        assert proxy.connections == 1
+
+
+def test_links_come_again_when_the_port_has_other_certificates():
+    """They would keep the server before alive for a day."""
+    came: queue.Queue[str] = queue.Queue()
+    links = Links(came.put)
+    with listening(SOUTH, public(NORTH), links=links) as south, north(south.server.address):
+        came.get(timeout=20)
+        first = links.of("north")
+        east = identity("east", Role.ALICE)
+        south.server.set_peers({"north": public(NORTH), "east": public(east)})
+        came.get(timeout=20)
+        assert links.of("north") is not first
+        (_, over), *_ = south.server._listener._retired
+        assert over.wait(20)
+
+
+def test_a_peer_that_is_unpaired_is_dialled_no_more():
+    came: queue.Queue[str] = queue.Queue()
+    links = Links(came.put)
+    with listening(SOUTH, public(NORTH), links=links) as south, north(south.server.address) as party:
+        came.get(timeout=20)
+        link = links.of("north")
+        party.directory.set_peers(configuration(NORTH, {}), {})
+        party.keeper.follow()
+        with link._changed:
+            assert link._changed.wait_for(lambda: link.is_over, 20)
+        assert not party.keeper._kept
+        assert came.empty()
