@@ -200,8 +200,11 @@ class PeerClient:
 
         Returns:
             gRPC's call, which yields `ReverseCall`.
+
+        Raises:
+            PeerUnreachable: the connection was closed.
         """
-        return self._reverse.Link(iter(answers))
+        return self._begun(lambda: self._reverse.Link(iter(answers)))
 
     def measure(self, pings: int = 11) -> Line:
         """Measure latency and bandwidth.
@@ -245,10 +248,19 @@ class PeerClient:
 
     def _start(self, stream: PacketStream, run: Callable[[Iterator[bytes]], Any]) -> None:
         call = stream.call
-        dialled = run(call.outgoing())
+        dialled = self._begun(lambda: run(call.outgoing()))
         if not dialled.add_callback(call.abandon):
             call.abandon()
         call.start(dialled, dialled.cancel)
+
+    def _begun(self, call: Callable[[], Any]) -> Any:
+        """Begin a call that streams."""
+        try:
+            return call()
+        except ValueError:  # which gRPC raises where the channel is closed: another follows, or none
+            raise PeerUnreachable(
+                f"The connection to {self.peer.name} was closed.", "Try again with the one that follows it."
+            ) from None
 
     def _call(self, doing: str, call: Callable[[], T]) -> T:
         """Make a call; where there was no connection, find out why, and repeat it once if there is a way."""
