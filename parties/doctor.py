@@ -22,7 +22,7 @@ from parties.audit.verification import (
     missing_lines,
 )
 from parties.catalog.declarations.declaration import load_catalog
-from parties.client import ask_daemon
+from parties.client import ask_daemon, is_reversed
 from parties.clock import CLOCK
 from parties.closed_peers import read_closed
 from parties.cluster.connecting import check_files
@@ -52,6 +52,7 @@ from parties.pki.home import (
 from parties.pki.lock import running_pid
 from parties.pki.offers import find_offer
 from parties.policy.rules import load_policy
+from parties.ports.interfaces import REVERSED
 from parties.ports.terms import Terms
 from parties.rpc.client import Line, PeerClient
 from parties.rpc.greeting import make_greeting
@@ -71,6 +72,9 @@ _PROBE_BYTES: Final = 1 << 16
 _CLOCK_SECONDS = 300
 URGENT_DAYS: Final = 7
 """With less time left for a certificate, which every peer has to accept, this party is ill."""
+
+WAY: Final = "way"
+"""The check that says how a peer is called that cannot be dialled."""
 
 _NEWEST_STAMPS: Final = 30
 """So many are looked at here; `duetto ledger verify` and `duetto log verify` look at all."""
@@ -190,6 +194,11 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     )
     for check, stage in steps:
         if found.stage is stage:
+            if stage.is_on_the_way and is_reversed(config, peer):
+                yield Finding(
+                    peer.name, WAY, Status.OK, f"{REVERSED.format(peer=peer.name)}. From here: {found.what}"
+                )
+                return
             yield Finding(peer.name, check, Status.FAIL, found.what, found.hint)
             return
         yield Finding(peer.name, check, Status.OK, _GOOD[stage].format(address=peer.address))
@@ -531,6 +540,8 @@ def _daemon(config: Config) -> Iterator[Finding]:
             "the daemon writes jobs to a file that is no longer in the home, and is lost when it ends",
             "Stop the daemon, bring jobs.sqlite back from a copy of the home, and start it again.",
         )
+    for name in said["reversed"]:
+        yield Finding("self", WAY, Status.OK, REVERSED.format(peer=name))
     try:
         needs.check_listening(config, said["listens"])
     except ConfigError as error:

@@ -14,7 +14,7 @@ from parties.cli import service
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, listing, talk
 from parties.config import load
-from parties.doctor import Finding, Status, examine_cluster, examine_peer, examine_self
+from parties.doctor import WAY, Finding, Status, examine_cluster, examine_peer, examine_self
 
 _OWN: Final = "this party"
 _MEASURED: Final = ("latency", "bandwidth")
@@ -73,6 +73,9 @@ def _print_subject(out: Screen, subject: str, found: Sequence[Finding]) -> None:
         link = [f.what for f in found if f.check in _MEASURED and f.verdict is Status.OK]
         if link:
             out.print(f"    link: {'; '.join(link)}")
+        for finding in found:
+            if finding.check == WAY and finding.subject != "self":  # else it is said twice
+                out.print(f"    {finding.what}")
     for finding in found:
         if finding.verdict is not Status.OK:
             mark = out.mark(good=False) if finding.verdict is Status.FAIL else "!"

@@ -51,6 +51,7 @@ from parties.pki.home import (
 from parties.pki.lock import only_one, running_pid
 from parties.pki.spoken import words_of
 from parties.places import new_home
+from parties.ports.interfaces import REVERSED
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import DuettoError, OutOfMemory, UsageError
 
@@ -298,6 +299,8 @@ def status(config_path: Path | None, as_json: bool) -> None:
                 )
             )
         out.print(with_config(signs))
+        for name in said["reversed"]:
+            out.print(f"{REVERSED.format(peer=name)}.")
         if days < certificate.WARN_DAYS:
             out.print(
                 f"The certificate ends in {days} days: run `duetto keys renew{config_words(config_path)}`."

@@ -16,7 +16,7 @@ from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.config import Config, load
 from parties.daemon.service import unit, unit_name
-from parties.doctor import Finding, Status, examine_self
+from parties.doctor import WAY, Finding, Status, examine_self
 from parties.errors import ConfigError
 from parties.pki.files import PUBLIC, write_atomically
 from smc.errors import UsageError
@@ -45,6 +45,8 @@ def health(config_path: Path | None, as_json: bool) -> None:
         for finding in findings:
             if finding.verdict is not Status.OK:
                 out.print(f"{finding.verdict.value}: {finding.check}: {finding.what}  {finding.hint}")
+            elif finding.check == WAY:
+                out.print(f"{finding.what}.")
         out.print("ill" if ill else "well")
 
     emit({"healthy": not ill, "checks": [f.document() for f in findings]}, render, as_json=as_json)

@@ -138,6 +138,8 @@ class Party(Connection):
     def status(self, timeout: float = CALL_SECONDS) -> dict[str, Any]:
         """The daemon's peers, number of jobs by state, where it listens, and whether its files are whole.
 
+        `reversed` has the peers that it cannot dial and that keep a connection open for its calls.
+
         Args:
             timeout: seconds to wait for an answer.
         """
@@ -150,6 +152,7 @@ class Party(Connection):
             "ledger_problem": reply.ledger_problem,
             "listens": reply.listens,
             "database_lost": reply.database_lost,
+            "reversed": list(reply.reversed),
         }
 
     def closed(self) -> dict[str, Closure]:

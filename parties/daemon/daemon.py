@@ -23,6 +23,7 @@ from parties.closed_peers import ClosedPeers
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Address, Config, load
 from parties.errors import ConfigError
+from parties.jobs.agreement.courier import RetryPolicy
 from parties.jobs.control import Reloaded, make_control_server
 from parties.jobs.manager import JobManager
 from parties.ledger.book import open_ledger
@@ -39,8 +40,11 @@ from parties.pki.offers import Renewals, accept
 from parties.policy.rules import load_policy
 from parties.ports.terms import Terms
 from parties.release import release
+from parties.session.answering import Answering
 from parties.session.directory import PeerDirectory, load_peers
 from parties.session.filling import Filler
+from parties.session.keeper import Keeper, Means
+from parties.session.links import Links
 from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
@@ -95,7 +99,10 @@ class Daemon:
             closing=self._closed.close,
         )
         self._renewals = Renewals(config)
-        self._directory = PeerDirectory(config, identity, peers, self._runner, terms, renewals=self._renewals)
+        self._links = Links(self._here)
+        self._directory = PeerDirectory(
+            config, identity, peers, self._runner, terms, renewals=self._renewals, links=self._links
+        )
         self._manager = JobManager(config, identity, self._directory, ledger=ledger, closed=self._closed)
         self._notifier = Notifier(config.home, config.name, config.on_event, ledger.clock, self._conditions)
         self._manager.store.audit.listen(self._notifier.hear)
@@ -109,6 +116,11 @@ class Daemon:
             self._manager,
             note,
             require_open=self._closed.require_open,
+        )
+        answering = Answering(identity, self._filler, terms, self._renewals)
+        pauses = RetryPolicy().dial_seconds
+        self._keeper = Keeper(
+            Means(self._directory, self._runner, answering, self._links, config.limits.sessions, pauses)
         )
         self._metrics: MetricsServer | None = None
         self._manager.resume()
@@ -158,6 +170,7 @@ class Daemon:
         self._notifier.start()
         self._stamper.start()
         self._peer_server.start()
+        self._keeper.follow()
         self._filler.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
 
@@ -222,6 +235,7 @@ class Daemon:
             self._renewals.follow(config)
             self._manager.follow_peers()
             self._peer_server.set_peers(peers)
+            self._keeper.follow()
             self._manager.housekeeper.set_days(config)
             self._filler.follow(self._with_signed_pools(config))
             self._notifier.follow(config.on_event)
@@ -243,6 +257,7 @@ class Daemon:
         """
         self._directory.follow_dates()
         self._peer_server.follow_dates()
+        self._keeper.follow()
         self._accept_renewals()
         if self._warned == (today := dt.datetime.now(dt.UTC).date()):
             return
@@ -250,6 +265,9 @@ class Daemon:
         for sentence in ending_soon(self._config.name, self._certificates, self._peers):
             log.warning("%s", sentence)
         threading.Thread(target=self._greet, name="greet", daemon=True).start()
+
+    def _here(self, peer: str) -> None:
+        self._manager.here(peer)
 
     def _log_head(self) -> Link | None:
         number, own = self._manager.store.audit.head
@@ -300,6 +318,8 @@ class Daemon:
         self._note_end()
         self._notifier.stop()
         self._stamper.stop()
+        self._keeper.stop()
+        self._links.end()
         self._peer_server.stop(1)
         for server in (self._control, *(server for _, server in self._of_roles)):
             server.stop(1).wait()
@@ -323,6 +343,7 @@ class Daemon:
             port=self._filler,
             terms=terms,
             renewals=self._renewals,
+            links=self._links,
         )
         self._socket = socket_path(config)
         if os.path.lexists(self._socket) and not self._socket.is_socket():

@@ -357,6 +357,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             listens=self._listens,
             database_lost=not self._manager.store.is_in_place,
             persons=persons,
+            reversed=[peer for peer in self._manager.peer_names if self._manager.is_reversed(peer)],
             closed=[pb.ClosedPeer(**asdict(one)) for one in self._manager.closed.all().values()],
         )
 

@@ -37,7 +37,7 @@ from parties.persons.gate import Gate, prune_digest, text_digest
 from parties.persons.roles import Act
 from parties.persons.statement import Presented
 from parties.pki.identity import Identity
-from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
+from parties.ports.interfaces import REVERSED, PeerPort, SessionHeader, SessionTask
 from smc.errors import Cancelled, DuettoError, UsageError
 
 if TYPE_CHECKING:
@@ -259,6 +259,8 @@ class JobManager:
         """What an unfinished job waits for, for people; empty if for nothing."""
         courier = self._couriers.get(job.peer)
         trouble = courier.trouble if courier is not None else "it is not paired any more"
+        if not trouble and job.state is not State.WAITING_PEER and self.is_reversed(job.peer):
+            trouble = REVERSED.format(peer="it")
         return waits_for(job, trouble, self._peers.outage(job.job_id), self._approvals_of(job))
 
     def is_approval_ending(self, job: Summary) -> bool:
@@ -357,11 +359,20 @@ class JobManager:
                 if self._stopping.is_set() or not is_active():
                     return
 
+    def is_reversed(self, peer: str) -> bool:
+        """Whether a peer cannot be dialled, and keeps a connection open over which it is called."""
+        return peer in self.peer_names and self._peers.is_reversed(peer)
+
     # What the peer asks: see `parties.ports.interfaces.JobPort`
+
+    def here(self, peer: str) -> None:
+        """Take note that a peer can be reached, since it calls or has opened the way for calls to it."""
+        if peer in self._couriers:
+            self._couriers[peer].here()
 
     def propose(self, peer: str, contract: bytes) -> bytes:
         """Answer a proposal; see `Negotiation.consider`."""
-        self._heard_of(peer)
+        self.here(peer)
         job = ""
         try:
             self.closed.require_open(peer)
@@ -375,7 +386,7 @@ class JobManager:
 
     def tell(self, peer: str, standing: bytes) -> bytes:
         """Take the word of the peer about a job; see `Negotiation.hear`."""
-        self._heard_of(peer)
+        self.here(peer)
         return self._negotiation.hear(peer, parse_status(standing)).encode()
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
@@ -480,11 +491,6 @@ class JobManager:
             self._peers.cancel_session(job.job_id)
         if job.peer in self._couriers:
             self._couriers[job.peer].wake(job.job_id)
-
-    def _heard_of(self, peer: str) -> None:
-        """A peer that calls can be reached."""
-        if peer in self._couriers:
-            self._couriers[peer].here()
 
     def _is_cut(self, job_id: str) -> bool:
         return self._peers.outage(job_id) is not None

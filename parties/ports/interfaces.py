@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MESSAGE_LIMIT: Final = 256 << 10
 """The largest body of a job message, in bytes."""
 
+REVERSED: Final = "{peer} cannot be dialled; it keeps a connection open, over which jobs run"
+"""What people are told of a peer of which `PeerPort.is_reversed` holds."""
+
 
 def _silent(stage: str, done: int, of: int) -> None:
     del stage, done, of
@@ -210,6 +213,10 @@ class PeerPort(Protocol):
 
     def outage(self, job_id: str) -> Outage | None:
         """For how long the running session of a job has had no connection; None if it has one."""
+        ...
+
+    def is_reversed(self, peer: str) -> bool:
+        """Whether a peer cannot be dialled, and keeps a connection open over which it is called."""
         ...
 
     def give_way(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -16,10 +16,11 @@ from parties.pki import Identity, PeerIdentity
 from parties.ports.interfaces import MESSAGE_LIMIT
 from parties.ports.terms import Terms
 from parties.rpc import tls
-from parties.rpc.codec import dialled_run
+from parties.rpc.codec import REVERSE_RUN, dialled_run
 from parties.rpc.greeting import check_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
+from parties.rpc.pb.duetto.v1 import peer_pb2_grpc, reverse_pb2_grpc
+from parties.rpc.pb.duetto.v1 import reverse_pb2 as reverse_pb
 from parties.rpc.reach import Stage, reach
 from parties.rpc.refusal import not_connected, translate
 from parties.rpc.stream import PacketStream
@@ -58,6 +59,55 @@ class Hello:
     clock_seconds: float
     renewal: bytes = b""
     key_exchange: str = ""
+
+
+def heard(answer: pb.Greeting, started: float, peer: PeerIdentity, terms: Terms) -> Hello:
+    """What a peer has answered to a greeting, once it is compared with what is known of it.
+
+    Args:
+        answer: its greeting.
+        started: when it was greeted, in seconds since 1970.
+        peer: its public keys.
+        terms: the local versions and parameters.
+
+    Raises:
+        VersionMismatch: the two sides speak no common version.
+        PairingError: the peer uses another Paillier key, or another name, than was paired.
+        ProtocolViolation: a field is malformed.
+    """
+    middle = (started + time.time()) / 2
+    version = terms.agree(check_greeting(answer, peer.name))
+    if answer.key.hex() != peer.paillier.fingerprint:
+        raise PairingError(
+            f"{peer.name} uses another Paillier key than was paired.",
+            "Pair the two parties again, both ways.",
+            code="keys",
+        )
+    return Hello(version, answer.release, answer.unix_ms / 1000 - middle, answer.renewal, answer.key_exchange)
+
+
+def check_body(body: bytes, doing: str) -> None:
+    """Refuse to send what the peer would not take.
+
+    Raises:
+        ProtocolViolation: the body of a job message is longer than the limit.
+    """
+    if len(body) > MESSAGE_LIMIT:
+        raise ProtocolViolation(
+            f"{doing}: a message of {len(body)} bytes is longer than the limit.",
+            "Shorten the job file, or split it into several jobs.",
+        )
+
+
+def checked_answer(answer: pb.JobMessage, doing: str, peer: str) -> bytes:
+    """The body of an answer.
+
+    Raises:
+        ProtocolViolation: it is longer than the limit.
+    """
+    if len(answer.body) > MESSAGE_LIMIT:
+        raise ProtocolViolation(f"{doing}: the answer of {peer} is longer than the limit.")
+    return answer.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +154,9 @@ class PeerClient:
         self._terms = terms
         self._channel = tls.dial(identity, peer, address, keepalive)
         self._stub: Any = peer_pb2_grpc.PeerStub(self._channel)  # type: ignore[no-untyped-call]
+        self._reverse: Any = reverse_pb2_grpc.ReverseStub(self._channel)  # type: ignore[no-untyped-call]
         self._run = dialled_run(self._channel)
+        self._reverse_run = dialled_run(self._channel, REVERSE_RUN)
 
     def hello(self) -> Hello:
         """Compare versions, parameters and keys with the peer.
@@ -118,17 +170,7 @@ class PeerClient:
         answer: pb.Greeting = self._call(
             "Hello", lambda: self._stub.Hello(self._greet(), timeout=CALL_SECONDS)
         )
-        middle = (started + time.time()) / 2
-        version = self._terms.agree(check_greeting(answer, self.peer.name))
-        if answer.key.hex() != self.peer.paillier.fingerprint:
-            raise PairingError(
-                f"{self.peer.name} uses another Paillier key than was paired.",
-                "Pair the two parties again, both ways.",
-                code="keys",
-            )
-        return Hello(
-            version, answer.release, answer.unix_ms / 1000 - middle, answer.renewal, answer.key_exchange
-        )
+        return heard(answer, started, self.peer, self._terms)
 
     def propose(self, contract: bytes) -> bytes:
         """Send a proposal and return the answer.
@@ -144,11 +186,25 @@ class PeerClient:
 
     def open(self, stream: PacketStream) -> None:
         """Start a stream to the peer; that there is no connection shows when it is used."""
-        call = stream.call
-        dialled = self._run(call.outgoing())
-        if not dialled.add_callback(call.abandon):
-            call.abandon()
-        call.start(dialled, dialled.cancel)
+        self._start(stream, self._run)
+
+    def open_reverse(self, stream: PacketStream) -> None:
+        """Start a stream in which the peer takes the dialler's part, as it has asked; see `open`."""
+        self._start(stream, self._reverse_run)
+
+    def link(self, answers: Iterable[reverse_pb.ReverseAnswer]) -> Any:
+        """Open the stream by which the peer calls back.
+
+        Args:
+            answers: to its calls; gRPC takes them in a thread of its own.
+
+        Returns:
+            gRPC's call, which yields `ReverseCall`.
+
+        Raises:
+            PeerUnreachable: the connection was closed.
+        """
+        return self._begun(lambda: self._reverse.Link(iter(answers)))
 
     def measure(self, pings: int = 11) -> Line:
         """Measure latency and bandwidth.
@@ -185,16 +241,26 @@ class PeerClient:
         return self._call("Probe", run)
 
     def _job_call(self, method: str, body: bytes, seconds: float) -> bytes:
-        if len(body) > MESSAGE_LIMIT:
-            raise ProtocolViolation(
-                f"{method}: a message of {len(body)} bytes is longer than the limit.",
-                "Shorten the job file, or split it into several jobs.",
-            )
+        check_body(body, method)
         call = getattr(self._stub, method)
         answer: pb.JobMessage = self._call(method, lambda: call(pb.JobMessage(body=body), timeout=seconds))
-        if len(answer.body) > MESSAGE_LIMIT:
-            raise ProtocolViolation(f"{method}: the answer of {self.peer.name} is longer than the limit.")
-        return answer.body
+        return checked_answer(answer, method, self.peer.name)
+
+    def _start(self, stream: PacketStream, run: Callable[[Iterator[bytes]], Any]) -> None:
+        call = stream.call
+        dialled = self._begun(lambda: run(call.outgoing()))
+        if not dialled.add_callback(call.abandon):
+            call.abandon()
+        call.start(dialled, dialled.cancel)
+
+    def _begun(self, call: Callable[[], Any]) -> Any:
+        """Begin a call that streams."""
+        try:
+            return call()
+        except ValueError:  # which gRPC raises where the channel is closed: another follows, or none
+            raise PeerUnreachable(
+                f"The connection to {self.peer.name} was closed.", "Try again with the one that follows it."
+            ) from None
 
     def _call(self, doing: str, call: Callable[[], T]) -> T:
         """Make a call; where there was no connection, find out why, and repeat it once if there is a way."""

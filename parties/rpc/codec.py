@@ -22,7 +22,8 @@ Packet = Frame | pb.Packet
 """What a stream carries: a frame, or what protobuf makes of a packet that holds none."""
 
 RUN: Final = "/duetto.v1.Peer/Run"
-"""The method whose calls carry packets."""
+REVERSE_RUN: Final = "/duetto.v1.Reverse/Run"
+"""The methods whose calls carry packets."""
 
 LARGE_BYTES: Final = 1 << 15
 """Below, protobuf reads a packet as fast."""
@@ -70,13 +71,13 @@ def read(wire: bytes) -> Packet:
     return _frame(packet.frame, packet.frame.data) if packet.HasField("frame") else packet
 
 
-def dialled_run(channel: grpc.Channel) -> Callable[[Iterator[bytes]], Any]:
-    """The method `RUN` of the peer: takes packets as bytes and gives a call, which yields `Packet`."""
-    return channel.stream_stream(RUN, request_serializer=None, response_deserializer=read)
+def dialled_run(channel: grpc.Channel, method: str = RUN) -> Callable[[Iterator[bytes]], Any]:
+    """A method of the peer that takes packets as bytes and gives a call, which yields `Packet`."""
+    return channel.stream_stream(method, request_serializer=None, response_deserializer=read)
 
 
 class ServedRun(grpc.ServerInterceptor):  # type: ignore[type-arg]
-    """Gives the handler of `RUN` `Packet`, and takes packets as bytes from it."""
+    """Gives the handlers of `RUN` and `REVERSE_RUN` `Packet`, and takes packets as bytes from them."""
 
     @override
     def intercept_service(
@@ -86,7 +87,8 @@ class ServedRun(grpc.ServerInterceptor):  # type: ignore[type-arg]
     ) -> grpc.RpcMethodHandler[Any, Any] | None:
         """Put these functions in place of protobuf's."""
         handler = continuation(handler_call_details)
-        if handler is None or handler.stream_stream is None or handler_call_details.method != RUN:
+        carries = handler_call_details.method in (RUN, REVERSE_RUN)
+        if handler is None or handler.stream_stream is None or not carries:
             return handler
         return grpc.stream_stream_rpc_method_handler(handler.stream_stream, request_deserializer=read)
 

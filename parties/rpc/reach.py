@@ -32,6 +32,11 @@ class Stage(Enum):
     TRUST = "trust"
     OPEN = "open"
 
+    @property
+    def is_on_the_way(self) -> bool:
+        """Whether what lies between the two sides, a firewall say, may be what failed."""
+        return self in (Stage.NAME, Stage.TCP, Stage.TLS)
+
 
 @dataclass(frozen=True, slots=True)
 class Reach:
@@ -104,7 +109,8 @@ def _look(address: Address, peer: PeerIdentity, timeout: float) -> Reach:
         return Reach(
             Stage.TCP,
             f"Nothing answers at {address} ({error.strerror or type(error).__name__}).",
-            f"Start the daemon of {peer.name!r}, correct its address, or open the port in the firewall.",
+            f"Start the daemon of {peer.name!r}, correct its address, or open the port in the firewall. "
+            "One of both daemons has to be able to dial the other.",
         )
     with connection:
         seconds = time.monotonic() - started

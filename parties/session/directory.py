@@ -6,8 +6,10 @@ import datetime as dt
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from typing import Final, TypeVar
 
 from parties.config import Config, Peer
+from parties.errors import PeerUnreachable
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.home import load_peer
 from parties.pki.identity import CHANGE
@@ -17,8 +19,15 @@ from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.stream import PacketStream
+from parties.session.links import Link, LinkClient, Links
 from parties.session.runner import SessionRunner
-from smc.errors import DuettoError
+from smc.errors import DuettoError, PeerLost
+
+T = TypeVar("T")
+
+LINK_SECONDS: Final = 5.0
+"""How long a peer that cannot be dialled may take to open a link again, before it is dialled all the same."""
 
 _NEVER = dt.datetime.max.replace(tzinfo=dt.UTC)
 
@@ -48,6 +57,7 @@ class PeerDirectory:
         terms: the local versions and parameters.
         clock: says what time it is.
         renewals: of certificates, announced and heard with greetings.
+        links: streams of peers that this party cannot dial; without it those cannot be reached.
     """
 
     def __init__(
@@ -59,7 +69,9 @@ class PeerDirectory:
         terms: Terms | None = None,
         clock: Callable[[], dt.datetime] = utc_now,
         renewals: Renewals | None = None,
+        links: Links | None = None,
     ) -> None:
+        self._links = links or Links()
         self._renewals = renewals or Renewals()
         self._config = config
         self._identity = identity
@@ -151,7 +163,7 @@ class PeerDirectory:
 
     def greet(self, peer: str) -> None:
         """Compare versions and keys with a peer, and hear what it announces. Raises as `PeerClient.hello`."""
-        self._renewals.hear(peer, self.client(peer).hello().renewal)
+        self._renewals.hear(peer, self._by_some_way(peer, lambda way: way.hello()).renewal)
 
     def propose(self, peer: str, contract: bytes) -> bytes:
         """Greet, send a proposal, and return the answer.
@@ -160,11 +172,11 @@ class PeerDirectory:
             PeerError: of the kind that the failure has; `PeerRefused` carries the peer's code.
         """
         self.greet(peer)
-        return self.client(peer).propose(contract)
+        return self._by_some_way(peer, lambda way: way.propose(contract))
 
     def tell(self, peer: str, standing: bytes) -> bytes:
         """Tell where a job stands and return where it stands for the peer. Raises as `propose`."""
-        return self.client(peer).tell(standing)
+        return self._by_some_way(peer, lambda way: way.tell(standing))
 
     def run_session(self, peer: str, task: SessionTask) -> None:
         """Greet, dial, agree, run the task in this thread and end the session in order.
@@ -176,8 +188,7 @@ class PeerDirectory:
         try:
             with nullcontext() if task.idle else self._runner.place(peer):
                 self.greet(peer)
-                # Asked anew at each attempt: a certificate may have been renewed since the session began.
-                self._runner.dial(peer, task, lambda stream: self.client(peer).open(stream))
+                self._runner.dial(peer, task, lambda stream: self._open(peer, stream))
         except DuettoError as error:
             failure = error
             raise
@@ -196,10 +207,48 @@ class PeerDirectory:
         """For how long the running session of a job has had no connection; None if it has one."""
         return self._runner.outage(job_id)
 
+    def is_reversed(self, peer: str) -> bool:
+        """Whether a peer cannot be dialled, and keeps a connection open over which it is called."""
+        return self._links.is_reversed(peer)
+
     def close(self) -> None:
         """Close all connections."""
         for client in (*self._clients.values(), *(client for _, client in self._ending)):
             client.close()
+
+    def _by_some_way(self, peer: str, call: Callable[[PeerClient | LinkClient], T]) -> T:
+        """Make a call over a connection of this party, or over one that the peer keeps open.
+
+        What got through last comes first, and the other only where a call does not get through. It may have
+        come all the same: a call that is made twice does what it does once.
+        """
+        direct, link = self.client(peer), self._link(peer)
+        try:
+            if link is None or self._links.can_dial(peer):
+                return call(direct)
+            return call(self._over(link, direct))
+        except (PeerUnreachable, PeerLost):
+            later = self._link(peer)
+            if later is not None and (later is not link or self._links.can_dial(peer)):
+                return call(self._over(later, direct))
+            if link is None or self._links.can_dial(peer):
+                raise
+        return call(direct)
+
+    def _open(self, peer: str, stream: PacketStream) -> None:
+        """Give a stream its call; at each attempt anew, since connections change while a session runs."""
+        link = self._link(peer)
+        if link is None or self._links.can_dial(peer):
+            self.client(peer).open(stream)
+        else:
+            self._links.open(link, stream)
+
+    def _link(self, peer: str) -> Link | None:
+        """The link of a peer; if there is none now, it is waited for a while where the peer has to dial."""
+        return self._links.wait_for(peer, LINK_SECONDS)
+
+    def _over(self, link: Link, direct: PeerClient) -> LinkClient:
+        return LinkClient(link, direct.peer, self._greeting, self._terms)
 
     def _covers(self, after: PeerIdentity, before: PeerIdentity) -> bool:
         """Whether all certificates of a peer that are valid yet stay pinned."""

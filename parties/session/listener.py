@@ -67,7 +67,7 @@ class Listener:
         self._server.start()
         self._connections.start(self.address.port)
 
-    def show(self, own: Identity, peers: Collection[PeerIdentity], *, cut: bool = False) -> None:
+    def show(self, own: Identity, peers: Collection[PeerIdentity], *, cut: bool = False) -> bool:
         """Show this certificate and let in these peers from now on.
 
         Args:
@@ -75,13 +75,16 @@ class Listener:
             peers: who is let in.
             cut: whether to end the calls of all connections that exist.
 
+        Returns:
+            Whether another server listens now.
+
         Raises:
             ConfigError: the port cannot be listened on any more.
         """
         self._retired = [(server, over) for server, over in self._retired if not over.is_set()]
         shows = _certificates(own, peers)
         if shows == self._shows:
-            return
+            return False
         before, earlier = self._server, self._shows
         self._shows = shows
         try:
@@ -95,6 +98,7 @@ class Listener:
         if cut:
             for server, _ in self._retired:
                 server.stop(0)
+        return True
 
     def stop(self, grace: float) -> None:
         """Let running calls end within `grace` seconds, then cut them off."""

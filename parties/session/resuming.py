@@ -5,7 +5,8 @@
                                                                 still delivers
       sends what the listener lacks                 <--------   packets received; sends what the dialler lacks
 
-The side that dialled dials again, with growing pauses, since it is the one that is known to get through. The
+The side that dialled dials again, with growing pauses, since it is the one that is known to get through; or
+it has the other one open the connection again, if that is how it gets through (`parties.session.links`). The
 token is a digest of the nonces of the handshake, which only the two ends have seen: whoever shows it over the
 pinned certificate of the peer continues this session. Each attempt has a greater epoch, so one that was held
 up on its way comes too late. What is sent again are the packets of before, not made anew: no step of a

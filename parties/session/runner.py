@@ -213,6 +213,12 @@ class SessionRunner:
             stream = self._streams.get(job_id)
         return stream.outage if stream is not None else None
 
+    def has_outage(self, peer: str) -> bool:
+        """Whether a session with a peer has no connection and waits for one."""
+        with self._lock:
+            streams = [stream for stream in self._streams.values() if stream.peer == peer]
+        return any(stream.outage is not None for stream in streams)
+
     def stop(self) -> None:
         """Take no more sessions and end those that run; their peers get the code `shutdown`."""
         self._shares.close()

@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, TypeVar
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -18,25 +18,29 @@ from parties.config import Address, Keepalive
 from parties.errors import ConfigError
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.offers import Renewals
-from parties.ports.interfaces import MESSAGE_LIMIT, JobPort
+from parties.ports.interfaces import JobPort
 from parties.ports.terms import Terms
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB, PROBE_BYTES
 from parties.rpc.codec import Packet, ServedRun
 from parties.rpc.connections import Connections
-from parties.rpc.greeting import check_greeting, make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
+from parties.rpc.pb.duetto.v1 import peer_pb2_grpc, reverse_pb2, reverse_pb2_grpc
 from parties.rpc.refusal import code_of, refuse
+from parties.rpc.stream import PacketStream
+from parties.session.answering import Answering
+from parties.session.links import Links
 from parties.session.listener import Listener
 from parties.session.pins import Pins
 from parties.session.runner import SessionRunner
-from smc.errors import DuettoError, ProtocolViolation
+from smc.errors import ProtocolViolation
+
+T = TypeVar("T")
 
 SERVICE: Final = "duetto.v1.Peer"
 
-_CALLS = 8
-"""Calls of one peer at once besides its sessions."""
+_CALLS = 10
+"""Calls of one peer at once besides its sessions; two of them for its link and the one that follows it."""
 
 _PEERS = 16
 """For so many peers there are threads at least, since peers can be paired while the daemon runs."""
@@ -56,55 +60,32 @@ class PeerService(peer_pb2_grpc.PeerServicer):
     """What peers may call.
 
     Args:
-        identity: this party's keys.
         pins: says who calls.
         runner: runs sessions.
-        port: the jobs.
-        terms: the local versions and parameters.
-        renewals: of certificates, announced and heard with greetings.
+        answering: answers what needs no stream.
     """
 
-    def __init__(
-        self,
-        identity: Identity,
-        pins: Pins,
-        runner: SessionRunner,
-        port: JobPort,
-        terms: Terms,
-        renewals: Renewals | None = None,
-    ) -> None:
-        self._renewals = renewals or Renewals()
-        self._identity = identity
+    def __init__(self, pins: Pins, runner: SessionRunner, answering: Answering) -> None:
         self._pins = pins
         self._runner = runner
-        self._port = port
-        self._terms = terms
+        self._answering = answering
         self._probes = threading.BoundedSemaphore(_PROBES)
 
     @override
     def Hello(self, request: pb.Greeting, context: grpc.ServicerContext) -> pb.Greeting:
         """Answer a greeting; a mismatch of versions is for the caller to judge and for the log."""
-        peer = self._pins.name(context)
-        try:
-            theirs = check_greeting(request, peer)
-        except Exception as error:
-            refuse(context, code_of(error, f"Greeting of {peer}"))
-        try:
-            self._terms.agree(theirs)
-        except DuettoError as error:
-            log.warning("greeting of %s: %s", peer, error)
-        self._renewals.hear(peer, request.renewal)
-        return make_greeting(self._identity, self._terms, self._renewals.own, tls.key_exchange_of(context))
+        group = tls.key_exchange_of(context)
+        return self._answer(lambda peer: self._answering.hello(peer, request, group), "Greeting", context)
 
     @override
     def Propose(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:
         """Hand a proposal to the jobs."""
-        return self._job_call(self._port.propose, request, context)
+        return self._answer(lambda peer: self._answering.propose(peer, request), "Propose", context)
 
     @override
     def Tell(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:
         """Hand the peer's word about a job to the jobs."""
-        return self._job_call(self._port.tell, request, context)
+        return self._answer(lambda peer: self._answering.tell(peer, request), "Tell", context)
 
     @override
     def Run(self, request_iterator: Iterator[Packet], context: grpc.ServicerContext) -> Iterator[bytes]:
@@ -113,23 +94,11 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         stream = self._runner.stream(peer)
 
         def serve() -> None:
-            self._runner.serve(stream, functools.partial(self._port.accept_session, peer))
+            self._runner.serve(stream, functools.partial(self._answering.port.accept_session, peer))
 
-        call = stream.call
-        ending = threading.Timer(min(self._pins.seconds_left(context), threading.TIMEOUT_MAX), context.cancel)
-        ending.daemon = True
-
-        def over() -> None:
-            ending.cancel()
-            call.abandon()
-
-        if context.add_callback(over):
-            ending.start()
-        else:
-            call.abandon()
-        call.start(request_iterator, context.cancel)
+        found = start_call(stream, request_iterator, context, self._pins)
         threading.Thread(target=serve, name=f"session-{peer}", daemon=True).start()
-        return call.outgoing()
+        return found
 
     @override
     def Probe(self, request_iterator: Iterator[pb.Blob], context: grpc.ServicerContext) -> Iterator[pb.Blob]:
@@ -152,16 +121,76 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         finally:
             self._probes.release()
 
-    def _job_call(
-        self, call: Callable[[str, bytes], bytes], request: pb.JobMessage, context: grpc.ServicerContext
-    ) -> pb.JobMessage:
+    def _answer(self, answer: Callable[[str], T], doing: str, context: grpc.ServicerContext) -> T:
         peer = self._pins.name(context)
         try:
-            if len(request.body) > MESSAGE_LIMIT:
-                raise ProtocolViolation(f"A message of {len(request.body)} bytes is longer than the limit.")
-            return pb.JobMessage(body=call(peer, request.body))
+            return answer(peer)
         except Exception as error:
-            refuse(context, code_of(error, f"{call.__name__} of {peer}"))
+            refuse(context, code_of(error, f"{doing} of {peer}"))
+
+
+class ReverseService(reverse_pb2_grpc.ReverseServicer):
+    """What peers may call so that this party can call them: see `parties.session.links`.
+
+    Args:
+        pins: says who calls.
+        links: the links of peers.
+    """
+
+    def __init__(self, pins: Pins, links: Links) -> None:
+        self._pins = pins
+        self._links = links
+
+    @override
+    def Link(
+        self, request_iterator: Iterator[reverse_pb2.ReverseAnswer], context: grpc.ServicerContext
+    ) -> Iterator[reverse_pb2.ReverseCall]:
+        """Send calls of this party for as long as the peer keeps the stream open."""
+        peer = self._pins.name(context)
+        link = self._links.attach(peer)
+        context.send_initial_metadata(())  # by this the peer sees that it got through
+
+        def read() -> None:
+            link.read(request_iterator)
+            context.cancel()  # type: ignore[no-untyped-call]
+
+        until_over(context, self._pins, lambda: self._links.detach(link))
+        threading.Thread(target=read, name=f"link-{peer}", daemon=True).start()
+        return iter(link.queue)
+
+    @override
+    def Run(self, request_iterator: Iterator[Packet], context: grpc.ServicerContext) -> Iterator[bytes]:
+        """Give the call to the session that has waited longest for one."""
+        peer = self._pins.name(context)
+        stream = self._links.take(peer)
+        if stream is None:
+            refuse(context, "no-session")
+        return start_call(stream, request_iterator, context, self._pins)
+
+
+def until_over(context: grpc.ServicerContext, pins: Pins, over: Callable[[], object]) -> None:
+    """End a call at the latest when the certificate of its connection ends; do something when it is over."""
+    ending = threading.Timer(min(pins.seconds_left(context), threading.TIMEOUT_MAX), context.cancel)
+    ending.daemon = True
+
+    def both() -> None:
+        ending.cancel()
+        over()
+
+    if context.add_callback(both):
+        ending.start()
+    else:
+        over()
+
+
+def start_call(
+    stream: PacketStream, incoming: Iterator[Packet], context: grpc.ServicerContext, pins: Pins
+) -> Iterator[bytes]:
+    """Let a call carry the packets of a stream; returns what it sends."""
+    call = stream.call
+    until_over(context, pins, call.abandon)
+    call.start(incoming, context.cancel)
+    return call.outgoing()
 
 
 class PeerServer:
@@ -178,6 +207,7 @@ class PeerServer:
         terms: the local versions and parameters.
         clock: says what time it is.
         renewals: of certificates, announced and heard with greetings.
+        links: of peers that this party cannot dial; without it they are of no use.
 
     Raises:
         ConfigError: the address cannot be listened on.
@@ -196,6 +226,7 @@ class PeerServer:
         terms: Terms,
         clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
         renewals: Renewals | None = None,
+        links: Links | None = None,
     ) -> None:
         calls = sessions + _CALLS
         self._identity, self._clock = identity, clock
@@ -203,7 +234,9 @@ class PeerServer:
         self._pins = Pins(peers, calls, clock, connections)
         threads = max(len(peers), _PEERS) * calls + _SPARE_THREADS
         pool = ThreadPoolExecutor(threads, thread_name_prefix="peer")
-        service = PeerService(identity, self._pins, runner, port, terms, renewals)
+        service = PeerService(self._pins, runner, Answering(identity, port, terms, renewals))
+        self._links = links or Links()
+        reverse = ReverseService(self._pins, self._links)
         self._health = health.HealthServicer()
 
         def make() -> grpc.Server:
@@ -214,6 +247,7 @@ class PeerServer:
                 maximum_concurrent_rpcs=threads + _QUEUE,
             )
             peer_pb2_grpc.add_PeerServicer_to_server(service, server)  # type: ignore[no-untyped-call]
+            reverse_pb2_grpc.add_ReverseServicer_to_server(reverse, server)  # type: ignore[no-untyped-call]
             health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
             return server
 
@@ -246,7 +280,7 @@ class PeerServer:
             shown = self._shown().certificate
             self._identity = identity
             is_given_up = shown not in identity.certificates and certificate.ends(shown) > self._clock()
-            self._listener.show(self._shown(), self._pins.peers, cut=is_given_up)
+            self._show(cut=is_given_up)
 
     def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
         """Let these peers in from now on, and no others.
@@ -255,12 +289,17 @@ class PeerServer:
         """
         with self._changing:
             self._pins.set_peers(peers)
-            self._listener.show(self._shown(), self._pins.peers)
+            self._links.set_peers(peers)
+            self._show()
 
     def follow_dates(self) -> None:
         """Show the certificate that is to be shown now."""
         with self._changing:
-            self._listener.show(self._shown(), self._pins.peers)
+            self._show()
+
+    def _show(self, *, cut: bool = False) -> None:
+        if self._listener.show(self._shown(), self._pins.peers, cut=cut):
+            self._links.end()  # else they would keep the server before alive; the peers open others
 
     def _shown(self) -> Identity:
         return self._identity.in_use(self._clock())

@@ -179,6 +179,9 @@ class Port:
     def outage(self, job_id: str) -> Outage | None:
         return self.network.outages.get(job_id)
 
+    def is_reversed(self, peer: str) -> bool:
+        return False
+
     def give_way(self) -> None:
         return
 

@@ -23,6 +23,7 @@ from parties.pki.offers import Renewals
 from parties.ports.interfaces import SessionHeader, SessionTask
 from parties.ports.terms import Terms
 from parties.session.directory import PeerDirectory
+from parties.session.links import Links
 from parties.session.runner import Closing, SessionRunner, Wrap
 from parties.session.server import PeerServer
 from smc.errors import DuettoError
@@ -118,6 +119,7 @@ def listening(
     port: int = 0,
     renewals: Renewals | None = None,
     closing: Closing | None = None,
+    links: Links | None = None,
 ) -> Iterator[Party]:
     """A party whose port for peers is open."""
     config = configuration(own, {}, limits, keepalive)
@@ -135,6 +137,7 @@ def listening(
         port=jobs,
         terms=terms or Terms(),
         renewals=renewals,
+        links=links,
     )
     server.start()
     try:
@@ -157,12 +160,13 @@ def dialling(
     wrap: Wrap | None = None,
     heads: Heads | None = None,
     renewals: Renewals | None = None,
+    links: Links | None = None,
 ) -> Iterator[PeerDirectory]:
     """The way of a party to its peer."""
     config = configuration(own, {peer.name: address}, limits, keepalive)
     extra = {} if wrap is None else {"wrap": wrap}
     runner = SessionRunner(own, {peer.name: peer}, limits, terms, heads=heads, **extra)
-    directory = PeerDirectory(config, own, {peer.name: peer}, runner, terms, renewals=renewals)
+    directory = PeerDirectory(config, own, {peer.name: peer}, runner, terms, renewals=renewals, links=links)
     try:
         yield directory
     finally:

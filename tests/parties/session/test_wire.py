@@ -54,7 +54,13 @@ def test_the_greeting_holds_the_digest_of_the_baseline(script, baseline):
 def test_messages_and_packets_are_those_of_the_baseline(script, baseline):
     assert script.messages() == baseline["messages"]
     assert script.packets(script.peer_pb2.DESCRIPTOR) == baseline["peer"]
+    assert script.packets(script.reverse_pb2.DESCRIPTOR) == baseline["reverse"]
     assert script.packets(script.control_pb2.DESCRIPTOR) == baseline["control"]
+
+
+def test_what_a_peer_may_lack_keeps_nobody_from_beginning(script, baseline):
+    without = {part: content for part, content in baseline.items() if part != "reverse"}
+    assert script.digest(without) == script.digest(baseline)
 
 
 def test_every_message_is_in_a_run(script, baseline):

@@ -217,7 +217,7 @@ class ReloadReply(_message.Message):
     def __init__(self, added: _Optional[_Iterable[str]] = ..., removed: _Optional[_Iterable[str]] = ..., changed: _Optional[_Iterable[str]] = ..., later: _Optional[_Iterable[str]] = ..., files: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class StatusReply(_message.Message):
-    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost", "persons", "closed")
+    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost", "persons", "closed", "reversed")
     class JobsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -234,6 +234,7 @@ class StatusReply(_message.Message):
     DATABASE_LOST_FIELD_NUMBER: _ClassVar[int]
     PERSONS_FIELD_NUMBER: _ClassVar[int]
     CLOSED_FIELD_NUMBER: _ClassVar[int]
+    REVERSED_FIELD_NUMBER: _ClassVar[int]
     party: str
     peers: _containers.RepeatedScalarFieldContainer[str]
     jobs: _containers.ScalarMap[str, int]
@@ -243,4 +244,5 @@ class StatusReply(_message.Message):
     database_lost: bool
     persons: str
     closed: _containers.RepeatedCompositeFieldContainer[ClosedPeer]
-    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ..., persons: _Optional[str] = ..., closed: _Optional[_Iterable[_Union[ClosedPeer, _Mapping]]] = ...) -> None: ...
+    reversed: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ..., persons: _Optional[str] = ..., closed: _Optional[_Iterable[_Union[ClosedPeer, _Mapping]]] = ..., reversed: _Optional[_Iterable[str]] = ...) -> None: ...
