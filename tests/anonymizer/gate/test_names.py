@@ -70,6 +70,8 @@ NAMES = {
     "x": lambda i: ("Anna", "Peter", "Sabine")[i % 3],
     "who": lambda i: ("Weber, Anna", "Schmidt, P.", "Hoffmann, K.")[i % 3],
     "code": lambda i: ("A.W.", "H.-J. S.", "K. M. O.")[i % 3],
+    "col3": lambda i: ("ヤマダ タロウ", "ｻﾄｳ ﾖｼｺ", "クロイワ ケンジ")[i % 3],
+    "col4": lambda i: ("やまだ　たろう", "さとう　よしこ", "すずき　もね")[i % 3],
     "who2": lambda i: ("佐藤 健一", "鈴木 花子", "高橋 誠")[i % 3],
 }
 
@@ -109,6 +111,8 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
         ("Telefon", lambda i: "ja" if i % 3 else "nein"),
         ("phone", lambda i: i % 2),
         ("drug_name", lambda i: ("aspirin", "ibuprofen")[i % 2]),
+        ("col5", lambda i: ("ロキソニン テープ", "モーラス パップ", "リリカ カプセル", "カロナール")[i % 4]),
+        ("col6", lambda i: ("ヨコハマシ ミドリク", "チバ イチカワ", "イシカワ コマツ")[i % 3]),
         ("month", lambda i: ("April", "June", "October", "May", "July", "March", "January")[i % 7]),
         ("state", lambda i: ("Georgia", "Virginia", "Ohio", "Texas", "Utah", "Maine", "Iowa")[i % 7]),
         ("number_of_visits", lambda i: i % 9),
