@@ -319,7 +319,8 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
 
 def _of_names(pair: _Pair) -> Iterator[Finding]:
     """Columns of names and of what finds persons; if no row is known, as the release has them."""
-    released, before, whole = pair.released, pair.before, pair.table
+    released, before = pair.released, pair.before
+    whole: Table | None = pair.table
     if not (pair.origin >= 0).any():
         whole = None
         released, before = pair.everything, {column.name: column for column in pair.everything}

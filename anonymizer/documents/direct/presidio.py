@@ -49,8 +49,10 @@ class Presidio:
                 "Run pip install 'duetto[recognizers]', or leave out the recognizer 'presidio'.",
             ) from None
         known = (getattr(predefined_recognizers, name) for name in predefined_recognizers.__all__)
-        made = [one() for one in known if isinstance(one, type) and issubclass(one, PatternRecognizer)]
-        return cls(tuple(one for one in made if one.supported_language == language), least)
+        made: list[Any] = [
+            one for one in known if isinstance(one, type) and issubclass(one, PatternRecognizer)
+        ]
+        return cls(tuple(one for make in made if (one := make()).supported_language == language), least)
 
     def found(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
         """What Presidio finds; its score is taken for the probability, which it is not in a strict sense."""
