@@ -320,11 +320,13 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
 def _of_names(pair: _Pair) -> Iterator[Finding]:
     """Columns of names and of what finds persons; if no row is known, as the release has them."""
     released, before = pair.released, pair.before
+    whole: Table | None = pair.table
     if not (pair.origin >= 0).any():
+        whole = None
         released, before = pair.everything, {column.name: column for column in pair.everything}
     roles = pair.table.roles
     others = [column for column in released if column.name not in roles.identifiers]
-    yield from inspect_names(others, before, pair.fresh, roles.quasi_identifiers, roles.sensitive)
+    yield from inspect_names(others, before, pair.fresh, roles.quasi_identifiers, roles.sensitive, whole)
 
 
 def _of_renamed(pair: _Pair) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.gate.names import names_persons, singles_out
+from anonymizer.gate.names import mostly_alone, names_persons, singles_out
 from anonymizer.gate.traces import looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.days import day
@@ -79,6 +79,11 @@ class Profile:
     def repetition(self) -> float:
         """Rows of a value on average; 0 without a value."""
         return float(self.counts.mean()) if len(self.counts) else 0.0
+
+    @property
+    def is_mostly_alone(self) -> bool:
+        """Whether it singles out most rows, so that the gate lets it leave with a role alone."""
+        return mostly_alone(self.counts)
 
     @property
     def is_medical_code(self) -> bool:

@@ -13,11 +13,12 @@ import numpy as np
 
 from anonymizer.errors import TableError
 from anonymizer.gate.looks import MAX_ROWS, inspect
+from anonymizer.gate.names import RULE
 from anonymizer.gate.relations import determines_both_ways
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggest_hierarchy
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, person_of, propose_roles, with_guesses
+from anonymizer.proposals.roles import Proposed, needs_guess, person_of, propose_roles, with_guesses
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.cells import lost_by_limits
@@ -206,10 +207,12 @@ def _corrected(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
     made = spec.pipeline().release(original)
     released = made.table
     reasons: dict[str, str] = {}
+    # numbers that single out most rows and have no role yet: they get one in the end, as a guess
+    waiting = {one.profile.name for one in tried.columns if needs_guess(one) and not one.profile.singling}
     for finding in inspect(original, released, origin=made.origin, ordered=True):
         # of what several columns tell together the first one is enough
         name = finding.column or next(iter(finding.together), None)
-        if name is not None:
+        if name is not None and not (finding.rule == RULE and name in waiting):
             reasons.setdefault(name, finding.what)
     changed = []
     for one in tried.columns:

@@ -55,7 +55,7 @@ def propose_roles(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE
         if found[other].role == "sensitive" and not found[name].role and not found[name].why:
             found[name] = replace(found[name], role="sensitive", why=f"tells {other} one by one")
     count = sum(one.role == "quasi_identifiers" for one in found.values())
-    left = [one for one in found.values() if not one.role and not one.why]
+    left = [one for one in found.values() if not one.role and not one.why and not _is_measured(one.profile)]
     left.sort(key=lambda one: -one.profile.separation)
     for place, one in enumerate(left[: max(0, MAX_QUASI_IDENTIFIERS - count)]):
         if place < MIN_QUASI_IDENTIFIERS - count or one.profile.distinction > _DISTINCT:
@@ -76,12 +76,23 @@ def with_guesses(columns: Sequence[Proposed]) -> tuple[Proposed, ...]:
     """The columns, of which those that nothing speaks for or against are sensitive, as a guess.
 
     They tell something of a person that nobody may know beforehand. Only what says how the table was made, or
-    is the same in every row, remains without a role.
+    is the same in every row, remains without a role, unless it singles out most rows: then it is a guess too.
     """
     return tuple(
-        one if one.role or one.why else replace(one, role="sensitive", why=_UNKNOWN, is_guess=True)
+        replace(one, role="sensitive", why=_guess(one), is_guess=True) if needs_guess(one) else one
         for one in columns
     )
+
+
+def needs_guess(one: Proposed) -> bool:
+    """Whether nothing has said the role of a column that is not to leave without one."""
+    return not one.role and (not one.why or one.profile.is_mostly_alone)
+
+
+def _guess(one: Proposed) -> str:
+    if not one.profile.is_mostly_alone:
+        return _UNKNOWN
+    return f"{one.why or _UNKNOWN}, and singles out most rows"
 
 
 def person_of(columns: Sequence[Proposed]) -> Profile | None:
@@ -97,6 +108,11 @@ def person_of(columns: Sequence[Proposed]) -> Profile | None:
         and not is_called(one.profile.name, *_NAMES)
     ]
     return max(found, key=lambda one: len(one.counts), default=None)
+
+
+def _is_measured(profile: Profile) -> bool:
+    """Whether a column of numbers singles out most rows, as laboratory values do that nobody knows."""
+    return profile.look == "number" and profile.is_mostly_alone
 
 
 def _by_itself(profile: Profile) -> Proposed:

@@ -35,6 +35,12 @@ _TITLES: Final = frozenset(
         "meneer",
     }
 )
+_KANA: Final = re.compile(r"[\u3041-\u3096\u30a1-\u30fc]{2,7}")
+_BETWEEN: Final = re.compile(r" +| *, *")
+_LARGE: Final = str.maketrans("ァィゥェォッャュョヮ", "アイウエオツヤユヨワ")
+_LONG: Final = re.compile(r"(?<=[ウオクコグゴスソズゾツトヅドヌノフホブボプポムモユヨルロ])[オー]")
+_GIVEN_OF_KANA: Final = 4
+"""Of so many names in kana one must have a listed given name: cars and firms are called like families."""
 _ADDRESSED: Final = ("さん", "様", "氏", "先生", "君")
 _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){2,4}")
 """Each with its point: two capitals alone are as often codes of countries or of tests."""
@@ -50,7 +56,9 @@ def holds_names(counts: Mapping[str, int]) -> bool:
     Args:
         counts: how often each text occurs.
     """
-    listed = [text for text in counts if is_name(text)]
+    kana = {text: found for text in counts if (found := _of_kana(text)) is not None}
+    is_of_persons = _GIVEN_OF_KANA * sum("given" in found for found in kana.values()) >= len(kana)
+    listed = [text for text in counts if is_name(text) and (is_of_persons or not kana.get(text))]
     if len(listed) < max(_DIFFERENT, len(counts) / 2):
         return False
     return 2 * sum(counts[text] for text in listed) >= sum(counts.values())
@@ -60,10 +68,10 @@ def is_name(text: str) -> bool:
     """Whether a text has the form of a name, with a listed first name or surname in it, or is initials.
 
     Args:
-        text: such as `Anna Weber`, `WEBER, A.`, `H.-J. W.` or `山田 太郎`.
+        text: such as `Anna Weber`, `WEBER, A.`, `H.-J. W.`, `山田 太郎` or `ヤマダ タロウ`.
     """
     plain = unicodedata.normalize("NFKC", text).strip()
-    if _INITIALS.fullmatch(plain):
+    if _INITIALS.fullmatch(plain) or _of_kana(text):
         return True
     if _EASTERN.search(plain):
         joined = "".join(plain.split())
@@ -77,6 +85,36 @@ def is_name(text: str) -> bool:
         return False
     words = _WORDS.findall(plain)
     return 0 < len(words) <= _MOST_WORDS and not _folded(words).isdisjoint(_western())
+
+
+def _of_kana(text: str) -> frozenset[str] | None:
+    """Which listed readings a text has, `surname` or `given`; None if it has not the form of a name in kana.
+
+    Two words of Hiragana or Katakana of any width, listed or not; or one that is made of a listed surname
+    and a listed given name.
+    """
+    words = _BETWEEN.split(unicodedata.normalize("NFKC", text).strip())
+    if not all(map(_KANA.fullmatch, words)):
+        return None
+    readings = [_reading(word) for word in words]
+    if len(readings) == 2:
+        return frozenset(kind for kind in ("surname", "given") if not _readings(kind).isdisjoint(readings))
+    whole = readings[0] if len(readings) == 1 else ""
+    cuts = ((whole[:at], whole[at:]) for at in range(2, len(whole) - 1))
+    if any(one in _readings("surname") and other in _readings("given") for one, other in cuts):
+        return frozenset({"surname", "given"})
+    return None
+
+
+def _reading(word: str) -> str:
+    """Katakana in one spelling: banks and registers write no small kana, and long vowels in three ways."""
+    upper = "".join(chr(ord(one) + 0x60) if "\u3041" <= one <= "\u3096" else one for one in word)
+    return _LONG.sub("ウ", upper.translate(_LARGE))
+
+
+@cache
+def _readings(kind: str) -> frozenset[str]:
+    return frozenset(map(_reading, _lists()[kind]["ja_kana"]))
 
 
 def names_somebody(text: str) -> bool:
@@ -124,7 +162,9 @@ def _plain(word: str) -> str:
 
 @cache
 def _western() -> frozenset[str]:
-    lists = (words for one in _lists().values() for language, words in one.items() if language != "ja")
+    lists = (
+        words for one in _lists().values() for language, words in one.items() if not language.startswith("ja")
+    )
     return frozenset(_plain(word) for words in lists for word in words)
 
 

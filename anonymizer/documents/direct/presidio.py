@@ -1,4 +1,4 @@
-"""Presidio's recognizers by pattern, where `presidio-analyzer` is installed; no extra of duetto brings it.
+"""Presidio's recognizers by pattern, which the extra `recognizers` brings.
 
 Only those that need no model of a language are used: card numbers, e-mail, national numbers of many countries
 and the like. See https://microsoft.github.io/presidio/supported_entities/.
@@ -46,11 +46,13 @@ class Presidio:
         except ImportError as error:
             raise SpecError(
                 f"Presidio's recognizers need {error.name}, which is not installed.",
-                "Run pip install presidio-analyzer, or leave out the recognizer 'presidio'.",
+                "Run pip install 'duetto[recognizers]', or leave out the recognizer 'presidio'.",
             ) from None
         known = (getattr(predefined_recognizers, name) for name in predefined_recognizers.__all__)
-        made = [one() for one in known if isinstance(one, type) and issubclass(one, PatternRecognizer)]
-        return cls(tuple(one for one in made if one.supported_language == language), least)
+        made: list[Any] = [
+            one for one in known if isinstance(one, type) and issubclass(one, PatternRecognizer)
+        ]
+        return cls(tuple(one for make in made if (one := make()).supported_language == language), least)
 
     def found(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
         """What Presidio finds; its score is taken for the probability, which it is not in a strict sense."""

@@ -1,4 +1,4 @@
-"""Names by a spaCy model, where spaCy and one of the language are installed; no extra of duetto brings them.
+"""Names by a spaCy model, where one of the language is installed; the extra `recognizers` brings spaCy.
 
 The model is a package that the user has chosen and installed; nothing is downloaded. See https://spacy.io/models
 and, for Japanese, https://github.com/megagonlabs/ginza.
@@ -57,7 +57,7 @@ class Spacy:
         except ImportError as error:
             raise SpecError(
                 f"The recognizer 'spacy' needs {error.name}, which is not installed.",
-                "Run pip install spacy, or leave out the recognizer 'spacy'.",
+                "Run pip install 'duetto[recognizers]', or leave out the recognizer 'spacy'.",
             ) from None
         for model in _MODELS[language]:
             if spacy.util.is_package(model):

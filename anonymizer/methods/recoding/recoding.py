@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from anonymizer.errors import HierarchyError, SpecError, UnreachableError
+from anonymizer.errors import HierarchyError, SpecError, UnreachableError, list_names
 from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.methods.conditions.allowed import Allowed, checked_k
 from anonymizer.methods.conditions.constraints import constraint
@@ -245,6 +245,19 @@ class Partitioning(Recoding):
             count += number
         labels = [one.labels(*covers(one.codes, classes, count)) for one in attributes]
         return [Codes(one.values, one.codes[classes]) for one in labels], np.arange(len(classes))
+
+    @property
+    @override
+    def notes(self) -> tuple[str, ...]:
+        """As `Method.notes`: numbers without a hierarchy, whose labels end at cells."""
+        exact = [column for column, (_, ends) in getattr(self, "labels_", {}).items() if ends is not None]
+        if not exact:
+            return ()
+        return (
+            f"No hierarchy is given for {list_names(exact)}, so that {self.name} labels classes by their "
+            "exact least and largest numbers, each the cell of a person. Give intervals below [hierarchies] "
+            "where that tells too much.",
+        )
 
 
 def parts(attributes: list[A], allowed: Allowed) -> Iterator[tuple[Int, list[A], Allowed]]:

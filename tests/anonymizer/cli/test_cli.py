@@ -69,7 +69,7 @@ def people(rows: int = 60) -> pd.DataFrame:
             "age": 20 + (number * 7) % 50,
             "city": [("Ulm", "Rom", "Oslo")[i % 3] for i in number],
             "illness": [("flu", "cold")[i % 2] for i in number],
-            "weight": np.where(number % 9 == 4, np.nan, 50.5 + (number * 23) % 60),
+            "weight": np.where(number % 9 == 4, np.nan, 50.5 + (number * 23) % 20),
         }
     )
 
@@ -168,7 +168,7 @@ def test_chunks_give_the_same_release(run, ending, rows):
 
 def many() -> pd.DataFrame:
     """So many that columns made by counting would tell each other."""
-    return people(300).assign(weight=np.random.default_rng(3).normal(70, 9, 300).round(2))
+    return people(300).assign(weight=np.random.default_rng(3).normal(70, 9, 300).round())
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])

@@ -279,7 +279,7 @@ def test_the_commands_name_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_presidio_is_used_where_it_is_installed() -> None:
-    pytest.importorskip("presidio_analyzer", reason="presidio-analyzer is not installed; no extra brings it")
+    pytest.importorskip("presidio_analyzer", reason="the extra recognizers is not installed")
     text = "Write to anna@example.org or pay with 4111111111111111."
     found = {text[one.start : one.end] for one in Presidio.of("en").found(Document("a", text))}
     assert {"anna@example.org", "4111111111111111"} <= found
@@ -287,5 +287,5 @@ def test_presidio_is_used_where_it_is_installed() -> None:
 
 def test_without_presidio_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "presidio_analyzer", None)
-    with pytest.raises(SpecError, match="pip install presidio-analyzer"):
+    with pytest.raises(SpecError, match=r"pip install 'duetto\[recognizers\]'"):
         Presidio.of("en")

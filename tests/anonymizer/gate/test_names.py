@@ -5,8 +5,14 @@ from __future__ import annotations
 import tomllib
 from datetime import date, timedelta
 
+import numpy as np
 import pandas as pd
 import pytest
+
+from anonymizer.gate.looks import MAX_ROWS, inspect
+from anonymizer.gate.names import RULE
+from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
 
 SPEC = """\
 [roles]
@@ -36,6 +42,13 @@ def patients(rows: int, **columns) -> None:
     frame.to_csv("data.csv", index=False)
 
 
+def with_role(text: str, role: str, name: str) -> str:
+    """A specification that gives a column a role, the first of those that have it."""
+    if f"\n{role} = [" in text:
+        return text.replace(f"\n{role} = [", f'\n{role} = ["{name}", ')
+    return text.replace("[roles]\n", f'[roles]\n{role} = ["{name}"]\n')
+
+
 def released(run, folder, rc: int, accept: str = "") -> str:
     (folder / "s.toml").write_text(SPEC + accept, encoding="utf-8")
     out, told = run("anonymize data.csv --spec s.toml -o out.csv", rc)
@@ -57,6 +70,8 @@ NAMES = {
     "x": lambda i: ("Anna", "Peter", "Sabine")[i % 3],
     "who": lambda i: ("Weber, Anna", "Schmidt, P.", "Hoffmann, K.")[i % 3],
     "code": lambda i: ("A.W.", "H.-J. S.", "K. M. O.")[i % 3],
+    "col3": lambda i: ("ヤマダ タロウ", "ｻﾄｳ ﾖｼｺ", "クロイワ ケンジ")[i % 3],
+    "col4": lambda i: ("やまだ　たろう", "さとう　よしこ", "すずき　もね")[i % 3],
     "who2": lambda i: ("佐藤 健一", "鈴木 花子", "高橋 誠")[i % 3],
 }
 
@@ -96,11 +111,13 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
         ("Telefon", lambda i: "ja" if i % 3 else "nein"),
         ("phone", lambda i: i % 2),
         ("drug_name", lambda i: ("aspirin", "ibuprofen")[i % 2]),
+        ("col5", lambda i: ("ロキソニン テープ", "モーラス パップ", "リリカ カプセル", "カロナール")[i % 4]),
+        ("col6", lambda i: ("ヨコハマシ ミドリク", "チバ イチカワ", "イシカワ コマツ")[i % 3]),
         ("month", lambda i: ("April", "June", "October", "May", "July", "March", "January")[i % 7]),
         ("state", lambda i: ("Georgia", "Virginia", "Ohio", "Texas", "Utah", "Maine", "Iowa")[i % 7]),
         ("number_of_visits", lambda i: i % 9),
         ("admission_type_id", lambda i: i % 8),
-        ("kreatinin", lambda i: round(0.5 + (i * i % 97) / 50, 3)),
+        ("kreatinin", lambda i: round(0.5 + (i * i % 19) / 50, 3)),
         ("note", lambda i: ("none", "see file", "moved", "deceased")[i % 4]),
     ],
 )
@@ -110,24 +127,89 @@ def test_what_names_nobody_is_no_finding(tmp_path, run, name, make):
     assert name in (tmp_path / "out.csv").read_text().splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "make"),
-    [
-        ("birth_day", lambda i: str(date(1940, 1, 1) + timedelta(days=i * i * 37 % 20_011))),
-        ("income", lambda i: 1000 + i * i * 37 % 20_011 / 100),
-    ],
-)
-def test_dates_and_incomes_of_their_own_need_a_role(tmp_path, run, name, make):
-    patients(200, **{name: make})
+def scattered(i: int, by: int) -> int:
+    """Numbers that all differ, in an order of their own for each factor."""
+    return i * i * by % 20_011
+
+
+ALONE = {
+    "birth_day": lambda i: str(date(1940, 1, 1) + timedelta(days=scattered(i, 37))),
+    "income": lambda i: 1000 + scattered(i, 41) / 100,
+    "kreatinin": lambda i: round(0.5 + scattered(i, 43) / 9000, 5),
+    "bmi": lambda i: f"{18 + scattered(i, 47) / 2000:.4f}".replace(".", ","),
+    "fnlwgt": lambda i: 12_285 + scattered(i, 53) * 61,
+    "x17": lambda i: scattered(i, 59) / 1000 - 10,
+}
+"""Columns of numbers and dates that differ in most rows, whatever they are called."""
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_singles_out_most_rows_needs_a_role(tmp_path, run, name):
+    patients(200, **{name: ALONE[name]})
     told = " ".join(released(run, tmp_path, 65).split())
     assert f"Column {name} holds values that occur once" in told
-    assert "or give it the role that it has ([roles])" in told
+    assert f"Give {name} the role that it has ([roles]): sensitive if nobody knows it beforehand" in told
+    assert not (tmp_path / "out.csv").exists()
     spec = tmp_path / "s.toml"
     text = spec.read_text()
-    assert "sensitive = [" in text
-    spec.write_text(text.replace("sensitive = [", f'sensitive = ["{name}", '))
+    for role in ("sensitive", "identifiers"):
+        spec.write_text(with_role(text, role, name), encoding="utf-8")
+        run(f"anonymize data.csv --spec s.toml -o {role}.csv --ledger {role}.ledger")
+        header = (tmp_path / f"{role}.csv").read_text().splitlines()[0].split(",")
+        assert (name in header) == (role == "sensitive")
+
+
+@pytest.mark.parametrize("name", ["kreatinin", "fnlwgt"])
+def test_what_singles_out_most_rows_joins_the_others_with_a_hierarchy(tmp_path, run, name):
+    patients(200, **{name: ALONE[name]})
+    spec = with_role(SPEC, "quasi_identifiers", name).replace(
+        "[hierarchies]\n", f"[hierarchies]\n{name} = {{ widths = [1000000], lower = 0, upper = 10000000 }}\n"
+    )
+    (tmp_path / "s.toml").write_text(spec, encoding="utf-8")
     run("anonymize data.csv --spec s.toml -o out.csv")
-    assert name in (tmp_path / "out.csv").read_text().splitlines()[0]
+
+
+@pytest.mark.parametrize("name", ["kreatinin", "fnlwgt"])
+def test_what_singles_out_most_rows_leaves_with_a_reason(tmp_path, run, name):
+    patients(200, **{name: ALONE[name]})
+    told = " ".join(released(run, tmp_path, 65).split())
+    assert f'[[accept]] with finding = "named-like-identifier", column = "{name}" and why = ' in told
+    accept = f'\n[[accept]]\nfinding = "named-like-identifier"\ncolumn = "{name}"\nwhy = "Drawn anew."\n'
+    told = released(run, tmp_path, 0, accept)
+    assert "Drawn anew." in (tmp_path / "out.csv.manifest.json").read_text()
+    released(run, tmp_path, 78, accept.replace("Drawn anew.", " "))
+
+
+def test_half_of_the_rows_is_not_most(tmp_path, run):
+    patients(200, crp=lambda i: i / 10 if i < 100 else 3.5)  # 99 values of one row and one of 101
+    released(run, tmp_path, 0)
+    patients(200, crp=lambda i: i / 10 if i < 102 else 3.5)  # 101
+    assert "occur once, in 101 of 200 rows" in " ".join(released(run, tmp_path, 65).split())
+
+
+def test_of_a_large_table_values_count_that_are_alone_in_all_rows():
+    rows = 3 * MAX_ROWS
+    frame = pd.DataFrame({"age": np.arange(rows) % 50, "dose": np.arange(rows) % (rows // 3) / 8})
+    table = Table.of(frame, Roles(quasi_identifiers=("age",)))
+    origin = np.arange(rows, dtype=np.int64)
+    assert RULE not in {one.rule for one in inspect(table, table, origin=origin, ordered=True)}
+    frame["dose"] = np.arange(rows) / 8
+    table = Table.of(frame, Roles(quasi_identifiers=("age",)))
+    assert RULE in {one.rule for one in inspect(table, table, origin=origin, ordered=True)}
+
+
+def test_init_gives_a_role_to_what_singles_out_most_rows(tmp_path, run):
+    patients(200, **{name: make for name, make in ALONE.items() if name != "birth_day"})
+    run("anonymize init data.csv -o first.toml")
+    roles = tomllib.loads((tmp_path / "first.toml").read_text())["roles"]
+    assert {"kreatinin", "fnlwgt", "x17", "income"} <= set(roles["sensitive"])
+    text = (tmp_path / "first.toml").read_text()
+    guessed = text[text.index("PLEASE CHECK") :].split("]")[0]
+    assert '"fnlwgt"' in guessed
+    assert '"x17"' in guessed
+    assert "singles out most rows" in guessed
+    assert "accept" not in text
+    run("anonymize data.csv --spec first.toml -o first.csv")
 
 
 def test_numbers_of_persons_and_texts_of_their_own_are_findings(tmp_path, run):

@@ -50,7 +50,7 @@ city = { rows = [["Ulm", "S", "*"], ["Rom", "S", "*"], ["Oslo", "N", "*"], ["Hum
 method = "local-recoding"
 k = 3
 [[accept]]
-finding = "identifying"
+finding = "named-like-identifier"
 column = "weight"
 why = "Weights are of <scales> in the ward."
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -278,3 +279,20 @@ def test_wrong_weights_and_limits_are_named(given_, words):
     frame = pd.DataFrame({"age": [0, 0], "city": list("aa"), "job": ["x"] * 2, "illness": ["u"] * 2})
     with pytest.raises(SpecError, match=words):
         LocalRecoding(k=2, **given_).release(Table.of(frame, ROLES, HIERARCHIES))
+
+
+@pytest.mark.parametrize("name", ["mondrian", "k-member", "one-pass"])
+def test_numbers_without_a_hierarchy_are_named_as_labels_of_cells(name):
+    frame = pd.DataFrame({"age": [1, 7, 3, 12, 2, 6, 9, 15], "city": ["a", "d"] * 4})
+    table = Table.of(frame, Roles(quasi_identifiers=("age", "city")), {"city": HIERARCHIES["city"]})
+    method = METHODS[name](k=3)
+    ends = "".join(map(str, method.fit_transform_table(table).native["age"]))
+    assert all(str(cell) in {*map(str, frame["age"])} for cell in re.findall(r"\d+", ends))
+    [note] = method.notes
+    assert note.startswith("No hierarchy is given for age,")
+    assert "each the cell of a person" in note
+    method = METHODS[name](k=3)
+    method.fit_transform_table(
+        Table.of(frame, table.roles, {name: HIERARCHIES[name] for name in ("age", "city")})
+    )
+    assert method.notes == ()
