@@ -199,12 +199,15 @@ class _Kept:
         Raises:
             DuettoError: why it ended, or did not come about.
         """
-        client, is_open = self._means.directory.client(self._peer), False
+        is_open = False
         answers: SendQueue[reverse_pb.ReverseAnswer] = SendQueue(self._rooms.release)
+        with self._changed:  # `follow` compares with what is used from here on
+            client = self._client = self._means.directory.client(self._peer)
+            self._hurries = False
         call = client.link(answers)
         with self._changed:
-            self._client, self._call = client, call
-            if self._is_over:
+            self._call = call
+            if self._is_over or self._hurries:
                 call.cancel()
         try:
             call.initial_metadata()  # come when the peer has taken the stream; else the next lines raise

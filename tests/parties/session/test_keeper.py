@@ -16,6 +16,7 @@ from parties.config import Address, Keepalive
 from parties.errors import PairingError, PeerRefused
 from parties.ports.terms import Terms
 from parties.rpc import tls
+from parties.rpc.client import PeerClient
 from parties.rpc.codec import ServedRun
 from parties.rpc.greeting import make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
@@ -299,6 +300,33 @@ def test_a_link_moves_to_the_connection_that_is_to_be_used():
         party.directory.set_peers(configuration(NORTH, {"south": proxy.address}), {"south": public(SOUTH)})
         assert proxy.connections == 0
         party.keeper.follow()
+        came.get(timeout=20)
+        assert proxy.connections == 1
+
+
+def test_a_connection_that_changes_while_a_link_is_begun_is_taken(monkeypatch):
+    began, goes_on = threading.Event(), threading.Event()
+    link = PeerClient.link
+
+    def begin(self, answers):
+        call = link(self, answers)
+        if not began.is_set():
+            began.set()
+            assert goes_on.wait(20)
+        return call
+
+    monkeypatch.setattr(PeerClient, "link", begin)
+    came: queue.Queue[str] = queue.Queue()
+    with (
+        listening(SOUTH, public(NORTH), links=Links(came.put)) as south,
+        proxied(south.server.address) as proxy,
+        north(south.server.address) as party,
+    ):
+        came.get(timeout=20)
+        assert began.wait(20)
+        party.directory.set_peers(configuration(NORTH, {"south": proxy.address}), {"south": public(SOUTH)})
+        party.keeper.follow()
+        goes_on.set()
         came.get(timeout=20)
         assert proxy.connections == 1
 
