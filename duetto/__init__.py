@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from smc.forms import Role
-    from smc.pair import run_pair
+    from smc.pair import measure_pair, run_pair
     from smc.protocols.session import Session
     from smc.secret.bits import SecretBits
     from smc.secret.ints import SecretInts, concatenate, select
@@ -108,6 +108,7 @@ __all__ = [
     "UsageError",
     "concatenate",
     "join",
+    "measure_pair",
     "rehearse",
     "release",
     "run_pair",
@@ -129,7 +130,7 @@ _MODULES: Final = {
         *("DisclosureRefused", "DomainError", "DuettoError", "OutsideRange", "PeerError", "UsageError"),
     ),
     "smc.forms": ("Role",),
-    "smc.pair": ("run_pair",),
+    "smc.pair": ("measure_pair", "run_pair"),
     "smc.protocols.session": ("Session",),
     "smc.secret.bits": ("SecretBits",),
     "smc.secret.orders.order": ("Order",),

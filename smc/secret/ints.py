@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NoReturn, Self
 
 import numpy as np
 from typing_extensions import override
@@ -11,6 +11,7 @@ from smc.errors import UsageError
 from smc.secret.division import truncation
 from smc.secret.division.division import Division
 from smc.secret.linear_ints import LinearInts, Public, check_inner, concatenate, select
+from smc.secret.orders.order import Order
 from smc.secret.products import words as products
 from smc.secret.shares import Word
 from smc.secret.sharing.bounds import Bounds
@@ -23,7 +24,8 @@ __all__ = ["Public", "SecretInts", "concatenate", "select"]
 class SecretInts(LinearInts):
     """Shared integers with everything: `LinearInts`, products of secrets, truncation and division.
 
-    Products add the scales of their factors.
+    Products add the scales of their factors. `x // y` and `x % y` take a positive public integer, `x**n` a
+    public exponent; quotients of secrets have to say their digits: `divide`.
     """
 
     @override
@@ -106,6 +108,85 @@ class SecretInts(LinearInts):
             return self._with((self._shares.view(np.int64) // divisor).view(np.uint64), bounds)
         shares = truncation.divide(self._session, self._shares.reshape(-1), self._bounds, divisor)
         return self._with(shares.reshape(self.shape), bounds)
+
+    def __mod__(self, divisor: int) -> Self:
+        """What `//` leaves of the held integers: from 0 to divisor - 1, also of negative ones."""
+        return (self - (self // divisor) * divisor).bounded(Bounds(0, divisor - 1))
+
+    def __pow__(self, exponent: int) -> Self:
+        """The values to the power of a public integer from 1 on; scales add up as in products.
+
+        Raises:
+            UsageError: the exponent is not a positive integer.
+            DomainError: the bounds leave no room.
+        """
+        if not isinstance(exponent, int) or exponent < 1:
+            raise UsageError(
+                f"power: the exponent is {exponent!r}.", "Give a public integer from 1 on, such as x ** 2."
+            )
+        half = self ** (exponent // 2) if exponent > 1 else None
+        if half is None:
+            return self
+        return half * half if exponent % 2 == 0 else half * half * self
+
+    def __abs__(self) -> Self:
+        """Without their signs: one comparison and one choice each."""
+        if self._bounds.lower >= 0:
+            return self
+        return select(self >= 0, self, -self).bounded(Bounds(0, self._bounds.magnitude))
+
+    def max(self, axis: int = -1) -> Self:
+        """The largest along an axis; `maximum` has places, too."""
+        return self.maximum(axis)[1]
+
+    def min(self, axis: int = -1) -> Self:
+        """The least along an axis; `minimum` has places, too."""
+        return self.minimum(axis)[1]
+
+    def mean(self, axis: int | None = None, scale: int = 16) -> Self:
+        """Means along an axis, or of all elements, rounded down to so many fractional bits.
+
+        Raises:
+            UsageError: there is nothing to average.
+            DomainError: the bounds leave no room.
+        """
+        return self.sum(axis).rescale(scale) // self._averaged(axis)
+
+    def var(self, axis: int | None = None, scale: int = 16) -> Self:
+        """Variances along an axis, or of all elements, with the divisor n, rounded down to so many bits.
+
+        n times the sum of the squares, less the square of the sum, by n * n.
+
+        Raises:
+            UsageError: there is nothing to average.
+            DomainError: the bounds leave no room.
+        """
+        count, total = self._averaged(axis), self.sum(axis)
+        spread = (self * self).sum(axis) * count - total * total
+        return spread.bounded(Bounds(0, spread.bounds.magnitude)).rescale(scale) // count**2
+
+    def _averaged(self, axis: int | None) -> int:
+        """How many elements an average along an axis is over."""
+        count = self._shares.size if axis is None else self.shape[axis]
+        if not count:
+            raise UsageError("There is nothing to average.", "Give at least one element.")
+        return count
+
+    def sort(self) -> Self:
+        """In rising order: of a vector that neither party knows, without showing which one was where.
+
+        Raises:
+            UsageError: it has two dimensions.
+            DomainError: by the bounds the numbers are too long; nothing was sent.
+        """
+        return Order.of(self).apply(self)[0]
+
+    def __truediv__(self, divisor: object) -> NoReturn:
+        raise UsageError(
+            "divide: `/` does not say how many fractional bits the quotient has.",
+            "Use x.divide(y, scale) for a secret divisor, x.rescale(scale) // n for a public one, or "
+            "duetto.SecretReals.",
+        )
 
     def divide(self, divisor: LinearInts, scale: int, largest: int | None = None) -> Self:
         """Secret divided by secret, rounded towards zero: off by less than 2**-scale.
