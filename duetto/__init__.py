@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.tables.roles import Roles
     from anonymizer.tables.table import Table
+    from duetto.statistics_job import Statistics
     from parties.client import Job, Result
     from parties.contracts.state import State
     from parties.errors import BudgetError, ConfigError, DataError, JobError, PolicyError
@@ -104,6 +105,7 @@ __all__ = [
     "SecretReals",
     "Session",
     "State",
+    "Statistics",
     "Table",
     "UsageError",
     "concatenate",
@@ -120,6 +122,7 @@ _MODULES: Final = {
     "anonymizer.pipelines.pipeline": ("Pipeline",),
     "anonymizer.tables.roles": ("Roles",),
     "anonymizer.tables.table": ("Table",),
+    "duetto.statistics_job": ("Statistics",),
     "parties.client": ("Job", "Result"),
     "parties.contracts.state": ("State",),
     "parties.errors": ("BudgetError", "ConfigError", "DataError", "JobError", "PolicyError"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from parties.jobs.agreement.decisions import own_person
 from parties.jobs.faults import from_code
 from parties.persons.gate import prune_digest, text_digest
 from parties.persons.roles import Act
+from parties.results.frames import pandas
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 
 LOOK_SECONDS = 2.0
@@ -117,6 +119,18 @@ class Party(Connection):
         """
         request = pb.ListRequest(states=states, limit=limit, before=before)
         return [Job(self, message) for message in self.stream("List", request, CALL_SECONDS)]
+
+    def jobs_frame(self, *states: str, limit: int = 0) -> Any:
+        """Jobs as a pandas DataFrame, the newest first: id, state, analysis, peer, title and times.
+
+        Raises:
+            ConfigError: pandas is not installed.
+            UsageError: there is no such state.
+        """
+        columns = ("id", "state", "analysis", "peer", "title", "created")
+        jobs = self.jobs(*states, limit=limit)
+        frame = pandas().DataFrame({name: [getattr(job, name) for job in jobs] for name in columns})
+        return frame.assign(state=[job.state.value for job in jobs])
 
     def forget(self, job_id: str) -> Job:
         """Delete the local result of a job, which is named by at least 8 characters; see `Job.forget`."""
@@ -220,6 +234,16 @@ class Job:
     def analysis(self) -> str:
         """The name of the analysis."""
         return self._message.analysis
+
+    @property
+    def title(self) -> str:
+        """What its proposer wrote over it for people; empty if nothing."""
+        return self._message.title
+
+    @property
+    def created(self) -> dt.datetime:
+        """When it was proposed, in UTC."""
+        return dt.datetime.fromisoformat(self._message.created)
 
     @property
     def peer(self) -> str:

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from parties.errors import ConfigError, JobError
+from parties.errors import JobError
 from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, write_atomically
 from parties.results.drawing import Drawing, draw_plots
-from parties.results.frames import columns_of
+from parties.results.frames import columns_of, pandas
 from parties.results.html import escape_text, list_html, tables_html
 from parties.results.plots import plots_of
 from parties.results.tables import ABOUT_QUERIES, QUERY, ResultTable
@@ -105,6 +105,10 @@ class Result:
         """
         return self._framed(self._chosen(name))
 
+    def __getitem__(self, name: str) -> Any:
+        """`frame` of a table by its name."""
+        return self.frame(name)
+
     def frames(self) -> dict[str, Any]:
         """All tables as pandas DataFrames, by name; none for a party that is not a recipient.
 
@@ -131,11 +135,7 @@ class Result:
         return name
 
     def _framed(self, name: str) -> Any:
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ConfigError("Frames need pandas.", "Run pip install 'duetto[frames]'.") from None
-        return pd.DataFrame(columns_of(self.table(name)))
+        return pandas().DataFrame(columns_of(self.table(name)))
 
     def plot(self, name: str | None = None) -> Drawing:
         """The figures with their error bars: counts, means, histograms, coefficients, clusters.

@@ -6,10 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from parties.errors import ConfigError
 from parties.results.tables import LOWER, UPPER, VALUE, ResultTable
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
 _DATES = {"date": VALUE, f"date_{LOWER}": LOWER, f"date_{UPPER}": UPPER}
+
+
+def pandas() -> Any:
+    """The library.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ConfigError("Frames need pandas.", "Run pip install 'duetto[frames]'.") from None
+    return pd
 
 
 def columns_of(table: ResultTable) -> dict[str, Any]:

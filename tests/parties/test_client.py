@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import sys
 import threading
@@ -199,7 +200,12 @@ def test_jobs_come_in_pages_and_by_state(party):
     assert party.jobs("failed", "running") == []
     listed = party.jobs(limit=1)[0]
     assert listed.contract["spec"]["job"]["title"] == "both sums"
+    assert listed.title == "both sums"
+    assert abs((dt.datetime.now(dt.UTC) - listed.created).total_seconds()) < 600
     assert listed.leakage["alice"] == ["the sum"]
+    frame = party.jobs_frame("finished", limit=2)
+    assert [*frame["id"]] == names[:2]
+    assert [*frame["state"], *frame["title"]] == [*["finished"] * 2, *["both sums"] * 2]
     with pytest.raises(UsageError, match="Did you mean 'running'") as caught:
         party.jobs("runing")
     assert "runing" in caught.value.what

@@ -63,6 +63,11 @@ _BY_LABEL: Final = {"standardised-ratio": "rates", "standardised-rates": "weight
 """Kinds that have a number for each label of their strata, and the key of these."""
 
 
+def keys_of(kind: str) -> frozenset[str]:
+    """The keys of a kind beside those that all have."""
+    return _KEYS[kind]
+
+
 def check_keys(table: Any, place: str) -> None:
     """Check that a query is a table of a known kind with no unknown keys.
 
