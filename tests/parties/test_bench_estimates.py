@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import tracemalloc
 
 import pytest
@@ -16,6 +18,7 @@ from smc.forms import Role
 from smc.network import Network
 from smc.pair import run_pair
 from smc.testing.case import schemas_of
+from smc.tracing.session import TracedSession
 
 ROWS = 40
 LINKS = {"loopback": (None, 1), "link": (Network(20, 100), 1), "lanes": (None, 2)}
@@ -31,6 +34,16 @@ DEAR = (
     "tolerant",
 )
 """Not run on each link but with `--slow`."""
+MOST_CALLS = {
+    "tolerant": 250_000,
+    "tolerant-pairs": 80_000,
+    "tolerant-ranks": 230_000,
+    "tolerant-registry": 290_000,
+    "clusters": 240_000,
+    "clusters-matched": 330_000,
+    "model-cox": 75_000,
+}
+"""Of functions, for the estimates that take longest: a fifth more than when 300,000 took about 0.3 s."""
 
 
 def parts(name):
@@ -81,3 +94,62 @@ def test_a_million_rows_are_estimated_without_their_memory(name):
     finally:
         tracemalloc.stop()
     assert peak < 64 << 20
+
+
+@pytest.mark.parametrize("link", ["loopback", "link"])
+@pytest.mark.parametrize("name", MOST_CALLS)
+def test_what_runs_do_again_and_again_is_estimated_once(name, link, monkeypatch):
+    monkeypatch.setattr("smc.analyses.studies.traced._TRACES", [])
+    calls = 0
+
+    def count(frame, event, _):
+        nonlocal calls
+        code = frame.f_code
+        calls += event == "call" and code.co_name[0] != "<" and "smc" in code.co_filename
+
+    study, recipients, data = parts(name)
+    schemas = {column: schema for side in data.values() for column, schema in schemas_of(side).items()}
+    setting = RunSetting((1_000_000, 1_000_000), network=LINKS[link][0])
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        estimate_cost(study, schemas, recipients, setting)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    assert MOST_CALLS[name] / 5 < calls < MOST_CALLS[name]
+
+
+class Forgetful(dict):
+    """Never has what was put into it."""
+
+    def get(self, key, default=None):
+        return default
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tolerant",
+        "tolerant-pairs",
+        "tolerant-registry",
+        "clusters-narrow",
+        "clusters-matched",
+        "model-linear",
+    ],
+)
+def test_what_is_not_gone_through_again_costs_as_much(name, monkeypatch):
+    """The rows are as many as make stretches and passes that are alike."""
+    rows, link = 60_000, LINKS["link"][0]
+    monkeypatch.setattr("smc.analyses.studies.traced._TRACES", [])
+    repeated = stated(name, rows, link)
+    monkeypatch.setattr("smc.analyses.studies.traced._TRACES", [])
+    of = TracedSession.of
+
+    def made(*given):
+        session = of(*given)
+        session.repeats = Forgetful()
+        return session
+
+    monkeypatch.setattr(TracedSession, "of", made)
+    assert stated(name, rows, link) == repeated
