@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
@@ -76,25 +76,29 @@ def traced_once(program: Callable[P, T]) -> Callable[P, T]:
 
 _UNKNOWN: Final = object()
 _PLAIN: Final = frozenset(
-    {int, bool, str, float, Fraction, NoneType, frozenset, np.int64, np.uint64, np.uint8}
+    {int, bool, str, float, Fraction, NoneType, frozenset, np.int64, np.uint64, np.float64}
 )
+
+_FEW: Final = 4096
+"""Cells of an array with data that counts as an argument by its values, such as coefficients."""
 
 
 def _key(value: Any) -> Any:
     """What makes two arguments alike: shape and type of arrays without data, else the value itself."""
     kind = type(value)
-    if kind is ShapeArray:
-        return kind, value.shape, value.dtype.str
     if kind in _PLAIN or isinstance(value, Enum):
         return kind, value
-    if kind is TracedSession:
-        return kind
-    if kind is slice:
-        return kind, value.start, value.stop, value.step
+    if kind is ShapeArray:
+        return kind, value.shape, value.dtype.str
+    if kind is np.ndarray and value.size <= _FEW:
+        return kind, value.shape, value.dtype.str, value.tobytes()
     if isinstance(value, tuple | list):
-        parts = tuple(map(_key, value))
-    elif is_dataclass(value) and kind.__hash__ is not None:
-        parts = tuple(_key(getattr(value, each.name)) for each in fields(value))
-    else:
-        return _UNKNOWN
+        return _joined(kind, value)
+    if is_dataclass(value) and kind.__hash__ is not None:
+        return _joined(kind, [getattr(value, each.name) for each in fields(value)])
+    return kind if kind is TracedSession else _UNKNOWN
+
+
+def _joined(kind: type, values: Sequence[Any]) -> Any:
+    parts = tuple(map(_key, values))
     return _UNKNOWN if any(part is _UNKNOWN for part in parts) else (kind, parts)
