@@ -8,24 +8,27 @@ which plug-ins a daemon had loaded, and their digest of the program covers the f
 
 from __future__ import annotations
 
-import csv
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution
-from pathlib import Path
-from sys import modules
+from functools import partial
 from typing import Any, Final
 
+from commons.plugins import Declared, PluginKind, digest_of
 from parties.errors import ConfigError, JobError
 from smc.analyses.studies.declared_analysis import DeclaredAnalysis
 from smc.analyses.studies.study import Analysis, Study
 from smc.errors import DuettoError
 
-GROUP: Final = "duetto.analyses"
-"""Of entry points; each is named as its analysis is."""
-
-_PLACE: Final = "analyses below [plugins] in duetto.toml"
+_KIND: Final = PluginKind(
+    group="duetto.analyses",
+    one="an analysis",
+    many="analyses",
+    place="analyses below [plugins] in duetto.toml",
+    unlike="not an analysis: it lacks name, always_matches or parse",
+    needs="Its author has to name an object with them, and run smc.testing.check_analysis.",
+    record="certificates have",
+    error=ConfigError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +74,7 @@ def with_plugins(plugins: Sequence[Plugin]) -> Mapping[str, Analysis]:
 
     owners = dict.fromkeys(ANALYSES, "duetto")
     for plugin in plugins:
-        for analysis in plugin.analyses:
-            if analysis.name in owners:
-                raise ConfigError(
-                    f"{plugin.name} offers an analysis {analysis.name!r}, which {owners[analysis.name]} has "
-                    "already.",
-                    f"Take {plugin.name} out of {_PLACE}, or ask its author for another name.",
-                )
-            owners[analysis.name] = plugin.name
+        _KIND.claim(owners, plugin.name, (analysis.name for analysis in plugin.analyses))
     return register((*ANALYSES.values(), *(one for plugin in plugins for one in plugin.analyses)))
 
 
@@ -126,84 +122,19 @@ class PluggedAnalysis:
 
 
 def _loaded(name: str) -> Plugin:
-    try:
-        installed = distribution(name)
-    except (PackageNotFoundError, ValueError):
-        raise ConfigError(
-            f"The plug-in {name!r} is not installed.",
-            f"Install it for this Python (pip install {name}), or take it out of {_PLACE}.",
-        ) from None
-    points = [point for point in installed.entry_points if point.group == GROUP]
-    if not points:
-        raise ConfigError(
-            f"{name} offers no analyses.",
-            f"Take it out of {_PLACE}; a plug-in has entry points in the group {GROUP!r}.",
-        )
-    files = _files(installed)
-    analyses = tuple(_analysis(name, point, files) for point in points)
-    return Plugin(installed.metadata["Name"], installed.version, _digest(files), analyses)
+    offers = _KIND.offers(name)
+    analyses = tuple(offers.load(offered, partial(_declared, name)) for offered in offers.points)
+    return Plugin(
+        offers.installed.metadata["Name"], offers.installed.version, digest_of(offers.code), analyses
+    )
 
 
-def _analysis(name: str, point: EntryPoint, files: Mapping[str, Path]) -> Analysis:
-    try:
-        found: Any = point.load()
-        complete = isinstance(found, Analysis) and not isinstance(found, type) and callable(found.parse)
-        named, always = (found.name, found.always_matches) if complete else (None, None)
-    except (Exception, SystemExit) as problem:
-        raise ConfigError(
-            f"The analysis {point.name!r} of {name} cannot be loaded: {type(problem).__name__}: {problem}",
-            f"Install what it needs, or take {name} out of {_PLACE}.",
-        ) from problem
-    if not complete or not isinstance(always, bool):
-        raise ConfigError(
-            f"{point.value} of {name} is not an analysis: it lacks name, always_matches or parse.",
-            "Its author has to name an object with them, and run smc.testing.check_analysis.",
-        )
-    if named != point.name:
-        raise ConfigError(
-            f"The analysis that {name} offers as {point.name!r} is named {named!r}.",
-            "Its author has to give both the same name.",
-        )
-    places = {path.resolve() for path in files.values()}
+def _declared(plugin: str, found: Any) -> Declared[Analysis] | None:
+    """The analysis of an entry point; None if it is not one."""
+    if isinstance(found, type) or not isinstance(found, Analysis) or not callable(found.parse):
+        return None
+    name, always = found.name, found.always_matches
+    if not isinstance(always, bool):
+        return None
     author = found.study if type(found) is DeclaredAnalysis else type(found)
-    for module in (point.module, author.__module__):
-        file = getattr(modules.get(module), "__file__", None)
-        if file is None or Path(file).resolve() not in places:
-            raise ConfigError(
-                f"The code of the analysis {point.name!r}, {module}, is not among the files that {name} was "
-                "installed with, such as in editable form.",
-                f"Install {name} as a regular package; certificates have to say which code ran.",
-            )
-    return PluggedAnalysis(point.name, always, name, found)
-
-
-def _files(installed: Distribution) -> Mapping[str, Path]:
-    """The Python files of a distribution by their names, as they lie on the disk.
-
-    Raises:
-        ConfigError: its code is not among the files that it was installed with, or one is gone.
-    """
-    name = installed.metadata["Name"]
-    # Newer Pythons, and older ones once a library has brought theirs, leave out of `files` what is gone.
-    record = csv.reader((installed.read_text("RECORD") or "").splitlines())
-    listed = sorted(row[0] for row in record if row and row[0].endswith(".py"))
-    if not listed:
-        raise ConfigError(
-            f"{name} is installed without its code, such as in editable form.",
-            "Install it as a regular package: certificates have to say which code ran.",
-        )
-    files = {one: Path(str(installed.locate_file(one))) for one in listed}
-    if gone := [one for one, path in files.items() if not path.is_file()]:
-        raise ConfigError(
-            f"{name} is installed without its file {gone[0]}.",
-            f"Install it again: pip install --force-reinstall {name}.",
-        )
-    return files
-
-
-def _digest(files: Mapping[str, Path]) -> str:
-    """SHA-256 over the Python files of a distribution."""
-    whole = hashlib.sha256()
-    for name, path in files.items():
-        whole.update(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n".encode())
-    return whole.hexdigest()
+    return Declared(PluggedAnalysis(name, always, plugin, found), name, author)

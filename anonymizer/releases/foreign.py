@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Final, Self
 
 from typing_extensions import override
 
 from anonymizer.releases.guarantee import strict
+from commons.plugins import digest_of, installed_files
 
 _HERE: Final = __name__.partition(".")[0]
-_MADE_BY_INSTALLERS: Final = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ForeignCode:
     Attributes:
         name: of the distribution as it was installed; of the module where none was.
         version: of the distribution; "" where none was installed.
-        sha256: of its files, see `digest_of_files`; of the file of the module where none was
+        sha256: of its files, see `commons.plugins.digest_of`; of the file of the module where none was
             installed, and "" if it has none, such as in a notebook.
     """
 
@@ -56,43 +56,14 @@ class ForeignCode:
 _TYPES: Final[Mapping[str, Any]] = {"name": str, "version": str, "sha256": str}
 
 
-def own_files(installed: Distribution) -> tuple[str, ...]:
-    """The files of a distribution that everybody has who installs it, sorted: paths with slashes."""
-    files = (PurePosixPath(str(one).replace("\\", "/")) for one in installed.files or ())
-    return tuple(
-        sorted(
-            str(one)
-            for one in files
-            if ".." not in one.parts
-            and "__pycache__" not in one.parts
-            and not (one.parts[0].endswith(".dist-info") and one.name in _MADE_BY_INSTALLERS)
-        )
-    )
-
-
-def digest_of_files(installed: Distribution) -> str:
-    """SHA-256 of the files of a distribution as they lie on the disk, in hexadecimal.
-
-    It is that of the lines `<SHA-256 of the file>  <path>`, sorted by path, as `sha256sum` prints them.
-    Commands that the installer writes, compiled code and the installer's notes do not count.
-    """
-    whole = hashlib.sha256()
-    for name in own_files(installed):
-        place = Path(str(installed.locate_file(name)))
-        content = place.read_bytes() if place.is_file() else b""
-        whole.update(f"{hashlib.sha256(content).hexdigest()}  {name}\n".encode())
-    return whole.hexdigest()
-
-
 def code_of_distribution(installed: Distribution) -> ForeignCode:
     """A distribution as it is installed."""
-    return ForeignCode(installed.metadata["Name"], installed.version, digest_of_files(installed))
+    return ForeignCode(installed.metadata["Name"], installed.version, digest_of(installed_files(installed)))
 
 
 def holds(installed: Distribution, place: Path) -> bool:
     """Whether a file is one of a distribution."""
-    names = own_files(installed)
-    return any(Path(str(installed.locate_file(name))).resolve() == place.resolve() for name in names)
+    return place.resolve() in {path.resolve() for path in installed_files(installed).values()}
 
 
 def code_of(kind: type) -> ForeignCode | None:

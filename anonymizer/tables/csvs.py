@@ -42,7 +42,7 @@ def read(path: Path, dialect: Dialect) -> pl.DataFrame:
         with _stream(file) as source, _located(file, names, above):
             found = pc.read_csv(source, *_options(names, dialect, above))
         _check_closed(file, found)
-        return _framed(found)
+        return _framed(file, found)
 
 
 def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
@@ -61,12 +61,12 @@ def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
                 table = pa.Table.from_batches(held)
                 whole = len(table) // rows * rows
                 for start in range(0, whole, rows):
-                    yield _framed(table.slice(start, rows))
+                    yield _framed(file, table.slice(start, rows))
                 held = table.slice(whole).to_batches()
         if held:
             table = pa.Table.from_batches(held)
             _check_closed(file, table)
-            yield _framed(table)
+            yield _framed(file, table)
 
 
 def source_of(path: Path, dialect: Dialect = PLAIN) -> CsvFile:
@@ -258,9 +258,22 @@ def _check_closed(file: CsvFile, table: pa.Table) -> None:
         )
 
 
-def _framed(table: pa.Table) -> pl.DataFrame:
+def _framed(file: CsvFile, table: pa.Table) -> pl.DataFrame:
+    """The rows as a frame.
+
+    Raises:
+        TableError: a cell has the character NUL, which a catalog does not take either: programs that read
+            the release may end the cell there.
+    """
     found = pl.from_arrow(table)
-    return found if isinstance(found, pl.DataFrame) else found.to_frame()
+    frame = found if isinstance(found, pl.DataFrame) else found.to_frame()
+    for name in frame.columns:
+        if frame[name].str.contains("\0", literal=True).any():
+            raise TableError(
+                f"{file.path}: a cell of column {name!r} has the character NUL.",
+                "Remove it, or export the file again.",
+            )
+    return frame
 
 
 def _first_line(text: str) -> str:

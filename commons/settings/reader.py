@@ -155,6 +155,11 @@ class Tables:
         return Shape(read, {"type": "object", "additionalProperties": self.schema})
 
 
+_ADD_VALUE: Final = "Add {key} = ..."
+_ADD_TABLE: Final = "Add a table [{key}] with keys below."
+_ADD_TABLES: Final = "Add tables, each below its own [[{key}]]."
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a declaration.
@@ -187,6 +192,14 @@ class Field:
         if self.inner is not None:
             return tuple(key for each in fields_of(self.inner) for key in each.keys)
         return (self.section or self.key,) if self.key else ()
+
+    @property
+    def hint(self) -> str:
+        """How to write the key where it is missing."""
+        schema = {} if self.shape is None else self.shape.schema
+        if schema.get("type") == "object":
+            return _ADD_TABLE
+        return _ADD_TABLES if schema.get("items", {}).get("type") == "object" else _ADD_VALUE
 
     def describe(self, properties: Document, needed: list[str]) -> None:
         """Add its keys to a JSON Schema."""
@@ -262,7 +275,8 @@ def _values(kind: type[Any], table: StrictTable, given: Mapping[str, Any]) -> di
                     values[each.name] = each.shape.read(within.table[each.key], at)
                 elif each.is_needed:
                     whole = not each.section or each.section in table.table
-                    raise within.missing(each.key) if whole else table.missing(each.section)
+                    missed = within.missing(each.key, each.hint) if whole else None
+                    raise missed or table.missing(each.section, _ADD_TABLE)
                 elif isinstance(each.default, Path):
                     values[each.name] = table.folder / each.default
     for within in sections.values():

@@ -115,8 +115,12 @@ class StrictTable:
         self.expect(keys)
         self.close()
 
-    def missing(self, key: str) -> HintedError:
+    def missing(self, key: str, hint: str = "Add {key} = ...") -> HintedError:
         """The error for a key that has to be there, to be raised by the caller.
+
+        Args:
+            key: of the table.
+            hint: how to write it.
 
         Where a key is unknown and not like it, that one is named first.
         """
@@ -124,7 +128,7 @@ class StrictTable:
         meant = get_close_matches(key, unknown, 1)
         if unknown and not meant:
             return self._refusal(unknown[0])
-        hint = f"Is {meant[0]!r} meant to be it?" if meant else f"Add {key} = ..."
+        hint = f"Is {meant[0]!r} meant to be it?" if meant else hint.format(key=key)
         return self.error(*say(self.wording.missing, place=self.place, key=key, meant=hint))
 
     def close(self) -> None:

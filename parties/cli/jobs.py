@@ -112,6 +112,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"
             out.print(f"{chosen} find every value of {lost['column']}.")
         _print_preview(out, report["preview"], terms)
+        _print_most(out, report["estimate"] or {})
         print_cheaper(out, report["estimate"] or {})
 
     emit(report, render, as_json=as_json)
@@ -164,6 +165,7 @@ def estimate(
         out.print(f"privacy loss: {describe_loss(_loss(report))}")
         if report["preview"] is not None:
             _print_preview(out, report["preview"])
+        _print_most(out, report)
         print_cheaper(out, report)
 
     emit(report, render, as_json=as_json)
@@ -391,6 +393,16 @@ def _measured(name: str, value: Any) -> str:
     if name in ("sent", "received", "memory"):
         return byte_count(value)
     return duration(value) if name.endswith("seconds") else str(value)
+
+
+def _print_most(out: Screen, estimate: dict[str, Any]) -> None:
+    """Say how long a run can become where the data decide it."""
+    if most := estimate.get("most"):
+        sent, received = byte_count(most["sent"]), byte_count(most["received"])
+        out.print(
+            "The data decide how many steps a run takes. The figures are those of usual data; the longest "
+            f"run takes {most['rounds']:,} rounds, {sent} sent and {received} received."
+        )
 
 
 def _print_preview(out: Screen, preview: dict[str, Any], terms: dict[str, Any] | None = None) -> None:

@@ -32,6 +32,7 @@ _IN_SHORT: Final = (
     "received",
     "route",
     "cheaper",
+    "most",
     "against",
 )
 """What a check says of the estimate."""

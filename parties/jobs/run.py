@@ -307,7 +307,8 @@ def estimate_document(
     `held` and `peer_rows` are as in `Task.estimate`.
 
     `sent` and `received` are the bytes as seen from this side. `network_seconds` is for waiting and for the
-    larger of both directions over the network of the job, 0 where it names none.
+    larger of both directions over the network of the job, 0 where it names none. `most` has the rounds and
+    bytes of the longest run where the data decide how long it is, else None.
     """
     estimate = task.estimate(schemas, rows, key_bits, limits, held=held, peer_rows=peer_rows)
     document = asdict(estimate) | {"against": estimate.against.value}
@@ -320,6 +321,10 @@ def estimate_document(
     document["bob_bytes"] += gate
     both = (document["alice_bytes"], document["bob_bytes"])
     sent, received = both if task.role is Role.ALICE else both[::-1]
+    if (most := estimate.most) is not None:
+        ways = (most.alice_bytes + gate, most.bob_bytes + gate)
+        own, other = ways if task.role is Role.ALICE else ways[::-1]
+        document["most"] = {"rounds": most.rounds + GATE_ROUNDS, "sent": own, "received": other}
     network = task.spec.network
     waiting = 0.0 if network is None else network.seconds(document["rounds"], *both)
     return document | {

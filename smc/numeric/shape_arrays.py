@@ -32,8 +32,13 @@ _ZEROS: Final = bytes(64)
 
 def shape_array(shape: int | Sequence[int], dtype: DTypeLike) -> ShapeArray:
     """An array of that shape and type."""
-    wanted = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-    kind = np.dtype(dtype)
+    wanted = (int(shape),) if isinstance(shape, int | np.integer) else tuple(map(int, shape))
+    return _shape_array(wanted, np.dtype(dtype))
+
+
+@lru_cache(4096)
+def _shape_array(wanted: Shape, kind: np.dtype[Any]) -> ShapeArray:
+    """The one array of that shape and type: nothing of it can be changed."""
     if kind.itemsize > len(_ZEROS):
         kind = np.dtype(kind.str[:2] + "1")
     return ShapeArray(wanted, kind, _ZEROS, 0, (0,) * len(wanted))

@@ -39,7 +39,7 @@ def charged(
     def decorate(program: Callable[P, T]) -> Callable[P, T]:
         @wraps(program)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:
-            session = _session_of(args[0])
+            session = session_of(args[0])
             if not isinstance(session, TracedSession):
                 return program(*args, **kwargs)
             cost, shapes = rule(*args, **kwargs)
@@ -59,6 +59,6 @@ def charged(
     return decorate
 
 
-def _session_of(first: Any) -> Session:
-    """The session of a step, which is its first argument or what a method's object runs in."""
+def session_of(first: Any) -> Session:
+    """The session of a step: its first argument, or what the object of a method runs in."""
     return first if isinstance(first, Session) else first.session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -105,13 +105,21 @@ class TracedEngine(SilentEngine):
         ordered = self._ordered, *self._ordered_ahead
         return (
             *flags,
-            *astuple(self._unchecked),
-            *astuple(self._unchecked_lanes),
+            self._unchecked,
+            self._unchecked_lanes,
             self._prepared,
             self._triples,
             *ordered,
             self._stock.words,
         )
+
+    def enter(self, state: tuple[Any, ...]) -> None:
+        """Come into a `state` in which this engine has been."""
+        self._is_ready, self._has_reserve, self.opened_lanes, directions, *rest = state
+        self._directions = set(directions)
+        self._unchecked, self._unchecked_lanes, self._prepared, self._triples, *rest = rest
+        self._ordered, transfers, triples, self._stock.words = rest
+        self._ordered_ahead = transfers, triples
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
+from types import NoneType
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from smc.forms import Role
+import numpy as np
+
 from smc.numeric.shape_arrays import ShapeArray
-from smc.protocols.session import Session
 from smc.tracing.channel import TracedStep
+from smc.tracing.charges import session_of
 from smc.tracing.session import TracedSession
 
 P = ParamSpec("P")
@@ -24,58 +28,77 @@ class _Repeat:
     Attributes:
         steps: in their order.
         counts: by how much those of the engine grew.
+        state: of the engine after it.
         result: its shapes, which nobody can change.
     """
 
     steps: tuple[TracedStep, ...]
     counts: tuple[int, ...]
+    state: tuple[Any, ...]
     result: Any
 
 
-def traced_once(
-    program: Callable[Concatenate[Session, P], T],
-) -> Callable[Concatenate[Session, P], T]:
+def traced_once(program: Callable[P, T]) -> Callable[P, T]:
     """Let a traced run repeat what a program did before with arguments of the same shapes.
 
     For programs whose messages and results follow from the shapes of arrays, from other arguments, and from
-    the state of the engine. What has changed this state, or has told or heard known data such as row counts,
-    is gone through anew; so are arguments that are neither shapes nor numbers and words.
+    the state of the engine, and which change nothing else. Its first argument is the session or what has one.
+    What has told or heard known data such as row counts is gone through anew; so is what is called with
+    arguments that are neither shapes nor numbers and words, nor frozen dataclasses of these.
     """
 
     @wraps(program)
-    def called(session: Session, *args: P.args, **kwargs: P.kwargs) -> T:
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        session = session_of(args[0])
         if not isinstance(session, TracedSession):
-            return program(session, *args, **kwargs)
+            return program(*args, **kwargs)
         engine, channel = session.engine, session.sizes
-        state = engine.state
-        arguments = _key((state, args, *kwargs.items()))
+        arguments = _key((*args, *kwargs.items()))
         if arguments is _UNKNOWN:
-            return program(session, *args, **kwargs)
-        key = program, arguments
+            return program(*args, **kwargs)
+        key = program, engine.state, arguments
         known = session.repeats.get(key)
         if known is not None:
             channel.repeat(known.steps)
             engine.add_counts(known.counts)
+            engine.enter(known.state)
             return cast(T, known.result)
         counts, start = engine.counts, len(channel.steps)
-        result = program(session, *args, **kwargs)
+        result = program(*args, **kwargs)
         steps = tuple(channel.steps[start:])
-        if engine.state == state and all(step.data is None for step in steps):
+        if all(step.data is None for step in steps):
             more = tuple(after - before for before, after in zip(counts, engine.counts, strict=True))
-            session.repeats[key] = _Repeat(steps, more, result)
+            session.repeats[key] = _Repeat(steps, more, engine.state, result)
         return result
 
-    return cast(Callable[Concatenate[Session, P], T], called)
+    return called
 
 
 _UNKNOWN: Final = object()
+_PLAIN: Final = frozenset(
+    {int, bool, str, float, Fraction, NoneType, frozenset, np.int64, np.uint64, np.float64}
+)
+
+_FEW: Final = 4096
+"""Cells of an array with data that counts as an argument by its values, such as coefficients."""
 
 
 def _key(value: Any) -> Any:
     """What makes two arguments alike: shape and type of arrays without data, else the value itself."""
-    if isinstance(value, ShapeArray):
-        return ShapeArray, value.shape, value.dtype.str
-    if isinstance(value, tuple):
-        parts = tuple(map(_key, value))
-        return _UNKNOWN if any(part is _UNKNOWN for part in parts) else parts
-    return value if isinstance(value, int | str | frozenset | Role | None) else _UNKNOWN
+    kind = type(value)
+    if kind in _PLAIN or isinstance(value, Enum):
+        return kind, value
+    if kind is ShapeArray:
+        return kind, value.shape, value.dtype.str
+    if kind is np.ndarray and value.size <= _FEW:
+        return kind, value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, tuple | list):
+        return _joined(kind, value)
+    if is_dataclass(value) and kind.__hash__ is not None:
+        return _joined(kind, [getattr(value, each.name) for each in fields(value)])
+    return kind if kind is TracedSession else _UNKNOWN
+
+
+def _joined(kind: type, values: Sequence[Any]) -> Any:
+    parts = tuple(map(_key, values))
+    return _UNKNOWN if any(part is _UNKNOWN for part in parts) else (kind, parts)

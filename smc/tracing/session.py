@@ -134,8 +134,6 @@ class Trace:
         silent_rows: rows of silent transfers that each party makes when they are wanted.
         ahead_rows: those that another thread makes before.
         opens_lanes: whether a batch is large enough to be cut into lanes.
-        transfers: correlated transfers that could be prepared, see `TracedEngine.count_from_here`.
-        triples: words of triples that could be.
         modules: those whose protocols are run, by which `smc.levels` knows what the run holds.
     """
 
@@ -145,8 +143,6 @@ class Trace:
     silent_rows: int
     ahead_rows: int
     opens_lanes: bool
-    transfers: int
-    triples: int
     modules: frozenset[str]
 
 
@@ -206,7 +202,5 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
         max(each.silent_rows for each in engines),
         max(each.ahead_rows for each in engines),
         any(each.opened_lanes for each in engines),
-        max(each.transfers for each in engines),
-        max(each.triples for each in engines),
         frozenset().union(*(channel.modules for channel in channels), *(s.modules for s in sessions)),
     )

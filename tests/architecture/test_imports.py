@@ -186,7 +186,7 @@ above them, while what it guards, releases and guarantees, lies below the method
 COMMONS = (
     ("commons.errors", "commons.exits"),
     ("commons.logs", "commons.output", "commons.settings"),
-    ("commons.files", "commons.tabular"),
+    ("commons.files", "commons.plugins", "commons.tabular"),
     ("commons",),
 )
 """What both houses share lies below them, and knows neither."""

@@ -214,3 +214,17 @@ def test_both_know_the_same_words():
     page = (Path(__file__).parents[2] / "docs" / "catalog.md").read_text(encoding="utf-8")
     names = {one.name for kind in (Dialect, Writing) for one in fields(kind)} - {"writing"}
     assert all(f"`{name}`" in page for name in names)
+
+
+def test_a_cell_with_the_character_nul_is_refused_by_both(tmp_path):
+    """The programs that read what is released may end the cell there."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"name,mass\nadam,1\ne\0va,2\n")
+    with pytest.raises(AnonymizerError, match="column 'name' has the character NUL"):
+        files.table(path)
+    with pytest.raises(AnonymizerError, match="column 'name' has the character NUL"):
+        list(files.tables(path, 1))
+    declared = {"source": path.name, "columns": {"name": {"type": "text"}}}
+    (tmp_path / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"a": declared}}))
+    with pytest.raises(DuettoError, match="row 2"):
+        load(load_catalog(tmp_path / "catalog.toml").dataset("a"), ["name"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
+from threading import Lock
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +20,11 @@ from smc.secret.bits import SecretBits
 from smc.secret.sharing.prefetch import Prefetch
 from smc.tracing.session import TracedSession, trace
 
+Taken = tuple[int, int]
+"""Correlated transfers and words of triples."""
+
+_LOCK: Final = Lock()
+
 
 def orders(
     network: Network | None,
@@ -31,46 +37,44 @@ def orders(
     assigned = lloyd.comparisons(shape, parameters.clusters)
     given = (network, lanes, parameters, shape, noisy)
     batches = [*comparisons(parameters, shape), *assigned]
-    begun = Prefetch.of(network, lanes, batches, lambda: _taken(_begin, *given))
-    return begun, Prefetch.of(network, lanes, assigned, lambda: _taken(_continue, *given))
+    begun = Prefetch.of(network, lanes, batches, lambda: _taken(*given)[0])
+    return begun, Prefetch.of(network, lanes, assigned, lambda: _taken(*given)[1])
+
+
+def _taken(*given: Any) -> tuple[Taken, Taken]:
+    """See `_traced`; both sides of a traced run ask at once, and one of them finds out."""
+    with _LOCK:
+        return _traced(*given)
 
 
 @lru_cache(64)
-def _taken(
-    steps: Callable[..., None],
+def _traced(
     network: Network | None,
     lanes: int,
     parameters: ClusteringParameters,
     shape: Shape,
     noisy: NoisyMeans | None,
-) -> tuple[int, int]:
-    """Correlated transfers and words of triples that steps take."""
-    found = trace(partial(steps, parameters, shape, noisy), network, lanes)
-    return found.transfers, found.triples
+) -> tuple[Taken, Taken]:
+    """What steps take: from the start to the first sums, and from sums to the next ones."""
+    taken: list[list[Taken]] = [[], []]
 
+    def run(session: TracedSession) -> None:
+        engine, scaled = session.engine, shape.scaled
+        table = _table(session, shape)
+        engine.count_from_here()
+        before = first_centres(table, parameters)
+        sums = table.sums(lloyd.assign(table, before))
+        taken[0].append((engine.transfers, engine.triples))
+        engine.count_from_here()
+        after = lloyd.update(scaled, sums, before) if noisy is None else noisy.means(sums)[0]
+        if parameters.tolerance is not None:
+            lloyd.has_settled(before, after, plain.movement_limit(scaled, parameters.tolerance))
+        table.sums(lloyd.assign(table, after))
+        taken[1].append((engine.transfers, engine.triples))
 
-def _begin(
-    parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None, session: TracedSession
-) -> None:
-    """From the start to the first sums."""
-    del noisy
-    table = _table(session, shape)
-    session.engine.count_from_here()
-    table.sums(lloyd.assign(table, first_centres(table, parameters)))
-
-
-def _continue(
-    parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None, session: TracedSession
-) -> None:
-    """From sums to the next ones."""
-    table, scaled = _table(session, shape), shape.scaled
-    before = first_centres(table, parameters)
-    sums = table.sums(lloyd.assign(table, before))
-    session.engine.count_from_here()
-    after = lloyd.update(scaled, sums, before) if noisy is None else noisy.means(sums)[0]
-    if parameters.tolerance is not None:
-        lloyd.has_settled(before, after, plain.movement_limit(scaled, parameters.tolerance))
-    table.sums(lloyd.assign(table, after))
+    trace(run, network, lanes)
+    begun, continued = ((max(t for t, _ in sides), max(w for _, w in sides)) for sides in taken)
+    return begun, continued
 
 
 def _table(session: TracedSession, shape: Shape) -> SecretTable:

@@ -247,7 +247,7 @@ class SecretTable:
             peer = shape.grouping(role.other, k)
             parts = grouped.sums(session, [self._summed()], mine, peer, theirs, shape.sum_bits)
         dimensions = shape.scaled.dimensions
-        total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype)
+        total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype, like=parts[0])
         for side, part in zip((role, role.other), parts, strict=True):
             total[:, shape.columns_of(side) + [dimensions] * shape.counts(side)] += part
         words = grouped.extend_shares(session, total, shape.sum_bits)

@@ -49,6 +49,12 @@ class DerivedStudy(Study):
         """The columns of each role, with those that others are derived from instead of these."""
         return {role: self._sources(names) for role, names in self.study.columns.items()}
 
+    @property
+    @override
+    def longest(self) -> Study | None:
+        longest = self.study.longest
+        return None if longest is None else replace(self, study=longest)
+
     @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that what columns are derived from fits, and what the study checks."""

@@ -46,6 +46,8 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.reals.definite import Definite
 from smc.secret.reals.reals import SecretReals
+from smc.secret.reals.statements import Sealed
+from smc.tracing.repeats import traced_once
 
 REACH: Final = 16
 """Coefficients of covariates from -1 to 1 are at most this."""
@@ -55,6 +57,9 @@ STEP_REACH: Final = 4
 
 _USUAL_STEP: Final = 6
 """Bits: usual steps are at most 64 times the least standard error that so many rows can have."""
+
+USUAL_OPENINGS: Final = 2
+"""Of the coefficients of a model whose rows are many on both sides."""
 
 SMALL_STEP: Final = 0.1
 """Standard errors: after a smaller step the next one would change nothing that is shown."""
@@ -159,6 +164,7 @@ def fit_model(
     sizes: Sizes,
     release: Release,
     total: int,
+    traced: int = USUAL_OPENINGS,
 ) -> Fit:
     """Fit a model to the rows of both; both get it.
 
@@ -170,6 +176,7 @@ def fit_model(
         sizes: public.
         release: opens coefficients.
         total: rows of both, public.
+        traced: how often a run over shapes opens coefficients, at most.
 
     Raises:
         DisclosureRefused: a side's limits stand against it; nothing was opened.
@@ -191,19 +198,19 @@ def fit_model(
     for openings in range(2, MAX_FIT_OPENINGS + 1 - asks):
         if moves:
             information, gradient = _sums_at(design, rows, found)
-            definite = _definite(session, information, sizes)
-        right = np.clip(gradient, -sizes.right, sizes.right)
-        step = definite.solve(_right(session, right, sizes), reach)
-        figures = [definite.variances().rescale(sizes.variance_bits)]
-        if design.model.kind == LINEAR:
-            figures.append(_squares(session, squares(rows, found), sizes))
-        sealed = step.rescale(sizes.coefficient_bits).seal(*figures)
+            right = np.clip(gradient, -sizes.right, sizes.right)
+            rest = squares(rows, found) if design.model.kind == LINEAR else None
+            definite, sealed = _step(session, information, right, rest, sizes, reach)
+        else:
+            sealed = _seal(session, definite, right, rest, sizes, reach)
         try:
             opened = sealed.read(admitted.open(sealed.ints))
         except OutsideRange:
             if reach >= STEP_REACH:
                 return Fit.none(design, total, openings)
             reach, moves = Fraction(STEP_REACH), False
+            continue
+        if not session.has_data and openings < min(traced, MAX_FIT_OPENINGS - asks):
             continue
         if opened is None or not session.has_data:
             if asks:  # the price of a run that ends here
@@ -217,6 +224,26 @@ def fit_model(
             told = _discrimination(session, rows, found, sizes, total, admitted) if asks else None
             return Fit(found, variances, rest, total, openings, converged=True, discrimination=told)
     return Fit.none(design, total, MAX_FIT_OPENINGS)
+
+
+@traced_once
+def _step(
+    session: Session, information: Floats, right: Floats, rest: float | None, sizes: Sizes, reach: Fraction
+) -> tuple[Definite, Sealed]:
+    """The matrix of a step, and the step with its figures, ready to be opened."""
+    definite = _definite(session, information, sizes)
+    return definite, _seal(session, definite, right, rest, sizes, reach)
+
+
+def _seal(
+    session: Session, definite: Definite, right: Floats, rest: float | None, sizes: Sizes, reach: Fraction
+) -> Sealed:
+    """A step of at most `reach`, the variances, and the sum of squared residuals of a linear model."""
+    step = definite.solve(_right(session, right, sizes), reach)
+    figures = [definite.variances().rescale(sizes.variance_bits)]
+    if rest is not None:
+        figures.append(_squares(session, rest, sizes))
+    return step.rescale(sizes.coefficient_bits).seal(*figures)
 
 
 def _discrimination(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from typing_extensions import override
@@ -19,7 +19,7 @@ from smc.analyses.models.matched_study import MatchedModelsStudy
 from smc.analyses.models.outcome import outcome_of
 from smc.analyses.models.parameters import COX, LINEAR, ModelsParameters, parse
 from smc.analyses.models.reference import fit_plainly
-from smc.analyses.models.run import Sizes, fit_model
+from smc.analyses.models.run import USUAL_OPENINGS, Sizes, fit_model
 from smc.analyses.models.stated import stated_tables
 from smc.analyses.studies.brief import Brief, count_of
 from smc.analyses.studies.columns import Data, Schema
@@ -46,11 +46,23 @@ CHOSEN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ModelsStudy(Study):
-    """A job."""
+    """A job.
+
+    Attributes:
+        parameters: of the job.
+        traced_openings: how often a run over shapes opens the coefficients of a model. Data decide of a run.
+    """
 
     parameters: ModelsParameters
+    traced_openings: int = USUAL_OPENINGS
     gives = "models"
     pace = Pace(0.05, byte=6e-9, round=1.05e-3, row=1.6e-5)
+
+    @property
+    @override
+    def longest(self) -> Study | None:
+        """Of the most openings; where more than the usual ones are taken, each step is as dear as these."""
+        return replace(self, traced_openings=MAX_FIT_OPENINGS)
 
     @property
     @override
@@ -102,7 +114,9 @@ class ModelsStudy(Study):
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         gets = []
         for model in self.parameters.models:
-            steps = f"coefficients of the steps to it, {MAX_FIT_OPENINGS} at most and 2 as a rule"
+            steps = (
+                f"coefficients of the steps to it, {MAX_FIT_OPENINGS} at most and {USUAL_OPENINGS} as a rule"
+            )
             rest = " and the sum of squared residuals" if model.kind == LINEAR else ""
             baseline = "; baselines stay closed" if model.kind == COX else ""
             gets.append(
@@ -164,7 +178,8 @@ class ModelsStudy(Study):
         for design, rows in zip(designs, local, strict=True):
             sizes = Sizes.of(design, (own, int(peer)))
             stated = stated_tables(design, data) if session.has_data else ShownTables(())
-            fits.append((design, fit_model(session, design, rows, stated, sizes, release, own + int(peer))))
+            total, traced = own + int(peer), self.traced_openings
+            fits.append((design, fit_model(session, design, rows, stated, sizes, release, total, traced)))
         return outcome_of(fits)
 
     @override

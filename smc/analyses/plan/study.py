@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from typing_extensions import override
@@ -73,6 +73,17 @@ class PlanStudy(Study):
     @override
     def least_rows(self) -> int:
         return max(part.study.least_rows for part in self.parts)
+
+    @property
+    @override
+    def longest(self) -> Study | None:
+        """With the longest runs of those parts whose data decide it."""
+        if all(part.study.longest is None for part in self.parts):
+            return None
+        return replace(
+            self,
+            parts=tuple(replace(part, study=part.study.longest or part.study) for part in self.parts),
+        )
 
     @property
     @override

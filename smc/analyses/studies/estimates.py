@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smc.analyses.studies.study import Estimate
+from smc.analyses.studies.study import Estimate, Longest
 from smc.levels import level_of_run
 from smc.network import Network
 from smc.oblivious.kernels import run_compiled
@@ -12,7 +12,12 @@ from smc.tracing.session import Trace
 
 
 def estimated(
-    found: Trace, seconds: float, route: str, memory: int | None, network: Network | None
+    found: Trace,
+    seconds: float,
+    route: str,
+    memory: int | None,
+    network: Network | None,
+    longest: Trace | None = None,
 ) -> Estimate:
     """The estimate of a run in a fresh session.
 
@@ -22,6 +27,7 @@ def estimated(
         route: how it will be done, for people.
         memory: bytes, see `Estimate`.
         network: over which the run goes.
+        longest: what the longest run takes, where data decide how long it is.
     """
     row = operation_named(SILENT_ROWS).taken(compiled=run_compiled())
     seconds += row * found.silent_rows + OPENING_SECONDS * found.opens_lanes
@@ -30,4 +36,8 @@ def estimated(
         waiting = network.seconds(found.rounds, found.alice_bytes, found.bob_bytes)
         seconds += max(0.0, row * found.ahead_rows - waiting)
     sent = found.alice_bytes, found.bob_bytes
-    return Estimate(found.rounds, *sent, seconds, route, memory, against=level_of_run(found.modules))
+    most = None
+    if longest is not None:
+        most = Longest(longest.rounds, longest.alice_bytes, longest.bob_bytes)
+    against = level_of_run(found.modules)
+    return Estimate(found.rounds, *sent, seconds, route, memory, against=against, most=most)

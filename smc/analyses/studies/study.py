@@ -75,6 +75,21 @@ class Cheaper:
 
 
 @dataclass(frozen=True, slots=True)
+class Longest:
+    """What the longest run takes that data can lead to.
+
+    Attributes:
+        rounds: chain of dependent messages.
+        alice_bytes: bytes from Alice to Bob.
+        bob_bytes: bytes from Bob to Alice.
+    """
+
+    rounds: int
+    alice_bytes: int
+    bob_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a run will cost.
 
@@ -88,6 +103,8 @@ class Estimate:
             `smc.analyses.studies.memory`; None where no model has been measured.
         cheaper: how the same would take less than a hundredth of the time, or None.
         against: what it holds against a peer that deviates.
+        most: where the data decide how long a run is, what the longest one takes; the figures above are then
+            those of a usual one.
     """
 
     rounds: int
@@ -98,6 +115,7 @@ class Estimate:
     memory: int | None
     cheaper: Cheaper | None = None
     against: Against = Against.SEMI_HONEST
+    most: Longest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +183,11 @@ class Study(ABC):
     def least_rows(self) -> int:
         """Rows that a side is estimated with at least: 1 where a run without any is another program."""
         return 0
+
+    @property
+    def longest(self) -> Study | None:
+        """The same study, whose run over shapes is as long as any; None where data do not decide that."""
+        return None
 
     @property
     @abstractmethod

@@ -52,6 +52,17 @@ def estimate_cost(
     alice, bob = (max(study.least_rows, rows) for rows in setting.rows)
     setting = replace(setting, rows=(alice, bob))
     known = dict(study.likely(schemas))
+    found = _traced(study, known, recipients, setting)
+    longer = study.longest
+    longest = None if longer is None else _traced(longer, known, recipients, setting)
+    seconds = study.pace.seconds(found, max(setting.rows), compiled=run_compiled())
+    return estimated(found, seconds, study.route, study.memory(known, setting), setting.network, longest)
+
+
+def _traced(
+    study: Study, known: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
+) -> Trace:
+    """The trace of a run, made once for several that ask."""
     what = (study, known, recipients, setting)
     with _LOCK:
         found = next((kept for key, kept in _TRACES if key == what), None)
@@ -59,8 +70,7 @@ def estimate_cost(
         found = _trace(study, known, recipients, setting)
         with _LOCK:
             _TRACES.append((what, found))
-    seconds = study.pace.seconds(found, max(setting.rows), compiled=run_compiled())
-    return estimated(found, seconds, study.route, study.memory(known, setting), setting.network)
+    return found
 
 
 def _trace(

@@ -34,11 +34,13 @@ from smc.secret.comparison import msb, mux
 from smc.secret.comparison.msb import public_bits
 from smc.secret.comparison.records import cost_nonnegative, cost_select
 from smc.secret.sharing.bounds import Bounds
+from smc.tracing.repeats import traced_once
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]
 
 
+@traced_once
 def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
     """Where the least integer of each row stands, the first one of equals.
 

@@ -50,10 +50,12 @@ from smc.secret.division.newton_steps import GUARD_BITS, OCTAVES, Steps
 from smc.secret.products import words as products
 from smc.secret.products.words import word
 from smc.secret.sharing.bounds import SHARED, Bounds
+from smc.tracing.repeats import traced_once
 
 Word = NDArray[np.uint64]
 
 
+@traced_once
 def divide(
     session: Session, numerator: Word, divisor: Word, steps: Steps, otherwise: Word | None = None
 ) -> Word:

@@ -133,7 +133,7 @@ def _shape(wires: int, part: slice, columns: int) -> tuple[int, int, int]:
 
 def _whole(order: Index, count: int) -> Index:
     """The order on all wires of the network; those past the rows stay."""
-    if order.shape != (count,) or (np.sort(order) != np.arange(count)).any():
+    if order.shape != (count,) or (np.sort(order) != np.arange(count, like=order)).any():
         raise UsageError(
             f"The order is not a permutation of the {count} places of the rows.",
             f"Give each number from 0 to {count - 1} once.",

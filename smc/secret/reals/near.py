@@ -15,6 +15,7 @@ from smc.secret.division import truncation
 from smc.secret.products import words as products
 from smc.secret.products.words import word
 from smc.secret.sharing.bounds import SHARED, Bounds
+from smc.tracing.repeats import traced_once
 
 Word = NDArray[np.uint64]
 
@@ -29,6 +30,7 @@ def publics(session: Session, values: list[int]) -> Word:
     return np.array([public(session, value) for value in values], dtype=np.uint64)
 
 
+@traced_once
 def multiplied(session: Session, *pairs: tuple[Word, Word]) -> list[Word]:
     """Products of shares of any shapes that broadcast, in one batch."""
     spread = [np.broadcast_arrays(*pair) for pair in pairs]
@@ -44,6 +46,7 @@ def multiplied(session: Session, *pairs: tuple[Word, Word]) -> list[Word]:
     return result
 
 
+@traced_once
 def shifted(session: Session, *parts: tuple[Word, Bounds, int]) -> list[Word]:
     """Integers within bounds divided by 2**bits, or multiplied where bits are negative; in one batch."""
     near = iter(truncation.shift_near(session, [part for part in parts if part[2] > 0 and part[0].size]))

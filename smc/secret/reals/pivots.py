@@ -22,6 +22,7 @@ from smc.secret.division.newton_steps import Line
 from smc.secret.products.words import word
 from smc.secret.reals.near import public, publics
 from smc.secret.sharing.bounds import Bounds
+from smc.tracing.repeats import traced_once
 
 Word = NDArray[np.uint64]
 
@@ -70,6 +71,7 @@ def _table() -> tuple[tuple[Line, ...], Fraction]:
 LINES, START_ERROR = _table()
 
 
+@traced_once
 def start(session: Session, pivots: Word) -> Word:
     """About one divided by each pivot.
 

@@ -17,11 +17,12 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.plugins import GROUP, load_methods
 from anonymizer.pipelines import spec
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.releases.foreign import code_of, code_of_distribution, digest_of_files, own_files
+from anonymizer.releases.foreign import code_of, code_of_distribution
 from anonymizer.releases.manifest import FORMAT, Manifest
 from anonymizer.report.cautions import cautions
 from anonymizer.testing import check_method
 from anonymizer.testing.people import everyone
+from commons.plugins import digest_of, installed_files
 from parties.cli.main import main
 from tests.anonymizer.testing.test_conformance import Sound
 from tests.support.plugins import EXAMPLES, installed_example
@@ -71,7 +72,7 @@ def test_a_release_says_which_foreign_code_made_it(installed, reachable, tmp_pat
     # the same by hand, as a reader of the manifest would check it
     lines = [
         f"{hashlib.sha256((installed / name).read_bytes()).hexdigest()}  {name}\n"
-        for name in own_files(distribution("duetto-rounding"))
+        for name in installed_files(distribution("duetto-rounding"))
     ]
     assert code.sha256 == hashlib.sha256("".join(lines).encode()).hexdigest()
     assert any(line.endswith("  duetto_rounding.py\n") for line in lines)
@@ -112,13 +113,13 @@ def test_nothing_is_loaded_because_it_is_installed(installed, reachable):
 def test_the_digest_is_of_the_code(installed, reachable, tmp_path):
     shutil.copytree(installed, tmp_path / "copy")
     reachable(tmp_path / "copy")
-    before = digest_of_files(distribution("duetto-rounding"))
+    before = digest_of(installed_files(distribution("duetto-rounding")))
     shutil.rmtree(tmp_path / "copy" / "__pycache__", ignore_errors=True)
     load_methods(("duetto-rounding",), {"rounding"})
-    assert digest_of_files(distribution("duetto-rounding")) == before
+    assert digest_of(installed_files(distribution("duetto-rounding"))) == before
     code = tmp_path / "copy" / "duetto_rounding.py"
     code.write_text(code.read_text() + "\n")
-    assert digest_of_files(distribution("duetto-rounding")) != before
+    assert digest_of(installed_files(distribution("duetto-rounding"))) != before
 
 
 def made_up(folder: Path, code: str, *points: str, module: str = "strange") -> None:
@@ -156,6 +157,7 @@ SOUND = (
             "not among the files",
         ),
         ("from x import (", ["x = strange:Own"], "SyntaxError"),
+        ("import sys; sys.exit(0)", ["x = strange:Own"], "cannot be loaded: SystemExit"),
     ],
 )
 def test_a_plug_in_that_cannot_be_used_is_refused_in_words(tmp_path, reachable, code, points, words):
@@ -164,6 +166,16 @@ def test_a_plug_in_that_cannot_be_used_is_refused_in_words(tmp_path, reachable, 
     with pytest.raises(PluginError, match=words.replace("(", r"\(")) as found:
         load_methods(("strange",), {one.partition(" ")[0] for one in points})
     assert found.value.hint
+
+
+def test_an_installation_that_lacks_a_file_is_refused(tmp_path, reachable):
+    """Its digest would be that of another program."""
+    made_up(tmp_path, SOUND.format(name="x"), "x = strange:Own")
+    record = tmp_path / "strange-2.0.dist-info" / "RECORD"
+    record.write_text(record.read_text() + "strange_more.py,,\n")
+    reachable(tmp_path)
+    with pytest.raises(PluginError, match=r"without its file strange_more\.py"):
+        load_methods(("strange",), {"x"})
 
 
 def test_a_sound_one_that_was_made_up_is_loaded(tmp_path, reachable):

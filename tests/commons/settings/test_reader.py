@@ -309,3 +309,22 @@ def test_the_schema_of_sections():
     assert listen["properties"]["port"] == {
         "type": "integer", "minimum": 0, "maximum": 99, "description": "of the same.", "default": 7,
     }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parts:
+    one: Bounds
+    several: Annotated[tuple[Peer, ...], Item("peer")]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[[several]]\nhost = 'a'", "Add a table [one] with keys below."),
+        ("[one]\nlower = 1", "Add tables, each below its own [[several]]."),
+    ],
+)
+def test_a_table_that_is_missing_is_asked_for_as_a_table(text, hint):
+    with pytest.raises(WrongSettingError) as caught:
+        declared(Parts, StrictTable(parse(text, "a.toml", WrongSettingError), "a.toml", WrongSettingError))
+    assert caught.value.hint == hint

@@ -184,3 +184,25 @@ def test_check_and_estimate_warn_of_a_plan_that_is_far_too_dear(served, command)
         if warned:
             assert report["seconds"] > 100 * report["cheaper"]["seconds"]
             assert report["cheaper"]["engine"] in said
+
+
+def test_check_and_estimate_say_how_long_a_run_can_become(served, command):
+    home = served.folder / "north"
+    (home / "catalog.toml").write_text(
+        "[datasets.numbers]\nsource = 'numbers.csv'\n"
+        + "".join(
+            f"[datasets.numbers.columns.{name}]\ntype = 'integer'\nlower = 0\nupper = 99\n" for name in "xy"
+        )
+    )
+    rows = (f"{row * 37 % 90},{row * 53 % 70}" for row in range(60))
+    (home / "numbers.csv").write_text("\n".join(["x,y", *rows]))
+    policy = (home / "policy.toml").read_text().replace('"addition"', '"models"')
+    (home / "policy.toml").write_text(policy + "exact_aggregates = true\n")
+    path = served.folder / "models.toml"
+    given = {"kind": "linear", "outcome": "y", "on": ["x"]}
+    columns = {side: {"x": "x", "y": "y"} for side in ("alice", "bob")}
+    path.write_text(job_text(job("models", {"models": [given]}, columns, dataset="numbers")))
+    for verb in ("check", "estimate"):
+        done = command("job", verb, path, code=None)
+        said = " ".join(done.stdout.split())
+        assert "The data decide how many steps a run takes." in said, done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from parties.client import job_text
 from parties.errors import DuettoError
 from parties.results.plots import plots_of
 from parties.results.tables import ResultTable
@@ -78,6 +79,15 @@ def test_both_get_the_same_coefficients(cohorts):
         ("coefficient", True),
         ("odds_ratio", True),
     ]
+
+
+def test_an_estimate_says_how_long_a_run_can_become(cohorts):
+    allow(cohorts)
+    said = cohorts.north.estimate(job_text(cohorts.file(model())), rows=0, rtt_ms=0, mbit=0)
+    facts = cohorts.run(model()).results["north"]["facts"]
+    for figure in ("rounds", "sent", "received"):
+        assert said[figure] <= facts[figure] <= said["most"][figure]
+        assert said[figure] < said["most"][figure]
 
 
 def test_a_policy_names_the_kinds_that_it_allows(cohorts):

@@ -186,6 +186,12 @@ def test_what_a_plugin_does_wrong_is_named(reach, code, entry, said):
         load_plugins(["strange"])
 
 
+def test_one_that_offers_two_of_a_name_is_refused(reach):
+    reach(ODD.format(parse="return None"), "odd = strange:ODD\nodd = strange:Odd")
+    with pytest.raises(ConfigError, match="offers an analysis 'odd', which strange has already"):
+        load_plugins(["strange"])
+
+
 def test_code_of_another_distribution_is_refused(reach, reached):
     """Its digest would not be in the certificate."""
     reach("from duetto_signs import SIGNS", "signs = strange:SIGNS")

@@ -29,10 +29,12 @@ from typing_extensions import override
 from smc.analyses.matching.tolerant.linkage import MARK, BucketLinkage, Links, Registers, lowest, marks_of
 from smc.analyses.matching.tolerant.places import Bit, Pairs, Places, Word, across
 from smc.forms import Role
+from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import msb, mux, pairing
 from smc.secret.comparison.msb import public_bits
 from smc.secret.sharing.bounds import Bounds
+from smc.tracing.repeats import traced_once
 
 Part = tuple[slice, Pairs, Bit]
 
@@ -123,9 +125,8 @@ class OneToOne(BucketLinkage):
 
     def _free(self, places: Places, part: slice, alike: Bit) -> Bit:
         """Own XOR shares of the alike pairs of which neither row has a partner."""
-        free = [marks_of(self._partners[role], places)[part] for role in Role]
-        flip = public_bits(self._session, np.ones_like(free[0]))
-        return self._and(alike, pairing.both(self._session, free[0] ^ flip, free[1] ^ flip))
+        taken = (marks_of(self._partners[role], places)[part] for role in Role)
+        return _alike_and_free(self._session, alike, *taken)
 
     def _backwards(self, way: _Pass, seen: Registers) -> None:
         """Choose among the best pairs of a pass.
@@ -140,21 +141,16 @@ class OneToOne(BucketLinkage):
         for role in Role:
             marks = marks_of(seen[role], way.places)
             unseen = marks ^ public_bits(self._session, np.ones_like(marks))
-            candidates[role] = self._and(way.better[role], unseen)
+            candidates[role] = _and(self._session, way.better[role], unseen)
             seen[role].add(self._session.oblivious.bits_to_arithmetic(candidates[role].reshape(-1)))
         partners: dict[Role, list[Word]] = {role: [] for role in Role}
         for part, packed in way.mutual:
-            both = pairing.both(self._session, *(candidates[role][part] for role in Role))
-            chosen = self._and(np.unpackbits(packed, axis=2, count=both.shape[2]), both)
+            chosen = _chosen(self._session, packed, *(candidates[role][part] for role in Role))
             for role in Role:
                 words = way.places[part].delivered(self._session, role, chosen, 2 * self.numbers + 1)
                 partners[role].append(words.sum(axis=across(role), dtype=np.uint64).reshape(-1))
         for role in Role:
             self._partners[role].add(np.concatenate(partners[role]))
-
-    def _and(self, left: Bit, right: Bit) -> Bit:
-        product = self._session.oblivious.and_bits(left.reshape(-1), right.reshape(-1))
-        return product.reshape(left.shape)
 
     @override
     def _open(self) -> Links | None:
@@ -174,3 +170,21 @@ class OneToOne(BucketLinkage):
             np.arange(register.size, like=register.shares) if role is self._session.role else None
         )
         return register.shares
+
+
+@traced_once
+def _alike_and_free(session: Session, alike: Bit, rows: Bit, columns: Bit) -> Bit:
+    """XOR shares of the alike pairs of which neither row is marked; marks have the shape (b, capacity)."""
+    flip = public_bits(session, np.ones_like(rows))
+    return _and(session, alike, pairing.both(session, rows ^ flip, columns ^ flip))
+
+
+@traced_once
+def _chosen(session: Session, packed: Bit, rows: Bit, columns: Bit) -> Bit:
+    """XOR shares of the pairs that are the best of both their rows, bits packed, where both are marked."""
+    both = pairing.both(session, rows, columns)
+    return _and(session, np.unpackbits(packed, axis=2, count=both.shape[2]), both)
+
+
+def _and(session: Session, left: Bit, right: Bit) -> Bit:
+    return session.oblivious.and_bits(left.reshape(-1), right.reshape(-1)).reshape(left.shape)

@@ -18,6 +18,8 @@ from smc.secret.bits import SecretBits
 from smc.secret.comparison import msb, mux, pairing
 from smc.secret.comparison.pairing import Best
 from smc.secret.products import common_ones
+from smc.secret.sharing.bounds import Bounds
+from smc.tracing.repeats import traced_once
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]
@@ -75,11 +77,17 @@ class Places:
         Returns:
             Local shares, shape (b, capacity, capacity).
         """
-        values = np.zeros(chosen.shape, dtype=np.uint64, like=chosen)
-        if session.role is not role:
-            values += own(session, np.where(self.rows == EMPTY, 0, words[self.rows]))
-        delivered = mux.select(session, chosen.reshape(-1), values.reshape(-1), role.other)
-        return delivered.reshape(chosen.shape)
+        return _delivered(session, role, chosen, self.rows, words)
+
+
+@traced_once
+def _delivered(session: Session, role: Role, chosen: Bit, rows: Index, words: Index) -> Word:
+    """What `Places.delivered` gives, of the rows at the local places."""
+    values = np.zeros(chosen.shape, dtype=np.uint64, like=chosen)
+    if session.role is not role:
+        values += own(session, np.where(rows == EMPTY, 0, words[rows]))
+    delivered = mux.select(session, chosen.reshape(-1), values.reshape(-1), role.other)
+    return delivered.reshape(chosen.shape)
 
 
 def across(role: Role) -> int:
@@ -107,23 +115,45 @@ class Pairs:
         self._score = records.score
         self._places = places
         brought = records.bits if session.role is Role.ALICE else records.weighed
-        overlaps = common_ones.overlaps(session, brought(places.rows)).astype(np.uint64)
-        self._margins = (overlaps << np.uint64(self._score.grain)) + own(session, records.local(places.rows))
+        self._margins = _margins(session, brought(places.rows), records.local(places.rows), self._score.grain)
 
     def alike(self) -> Bit:
         """Own XOR shares of which pairs match, shape (b, capacity, capacity)."""
-        bits = msb.nonnegative(self._session, self._margins.reshape(-1), self._score.margins)
-        return bits.reshape(self._margins.shape)
+        return _nonnegative(self._session, self._margins, self._score.margins)
 
     def best(self, eligible: Bit) -> Best:
         """Own shares of the nearest of eligible pairs, which match; scores are modulo a power of two."""
-        scores = self._margins << np.uint64(self._score.tie_bits)
-        scores -= own(self._session, self._places.ranks)
-        if self._session.role is Role.ALICE:
-            scores += np.uint64(self._score.first_rank)
-        return pairing.best(self._session, eligible, scores, self._score.most_rank)
+        score = self._score
+        ranked = score.tie_bits, score.first_rank, score.most_rank
+        return _best(self._session, eligible, self._margins, self._places.ranks, *ranked)
 
 
+@traced_once
+def _margins(session: Session, filters: Bit, terms: Index, grain: int) -> Word:
+    """Shares of the margins of all pairs of places, in units of 2**-grain, shape (b, capacity, capacity)."""
+    overlaps = common_ones.overlaps(session, filters).astype(np.uint64)
+    return (overlaps << np.uint64(grain)) + own(session, terms)
+
+
+@traced_once
+def _nonnegative(session: Session, margins: Word, bounds: Bounds) -> Bit:
+    """XOR shares of which margins are not below 0."""
+    return msb.nonnegative(session, margins.reshape(-1), bounds).reshape(margins.shape)
+
+
+@traced_once
+def _best(
+    session: Session, eligible: Bit, margins: Word, ranks: Index, tie_bits: int, first: int, most: int
+) -> Best:
+    """What `Pairs.best` gives: margins with the places of rows below them, `first` more, are up to `most`."""
+    scores = margins << np.uint64(tie_bits)
+    scores -= own(session, ranks)
+    if session.role is Role.ALICE:
+        scores += np.uint64(first)
+    return pairing.best(session, eligible, scores, most)
+
+
+@traced_once
 def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:
     """Which places of a side are in a chosen pair and were not marked before.
 

@@ -64,8 +64,8 @@ def _nearest(session: Session, measure: VectorMeasure, words: NDArray[np.uint64]
         bits = argmin_one_hot.one_hot(session, words, measure.differences)
         ranks.append(bits)
         if rank + 1 < measure.parameters.nearest:
-            chosen = session.oblivious.bits_to_arithmetic(bits.reshape(-1)).reshape(bits.shape)
-            words = words + chosen * np.uint64(measure.aside)
+            chosen = session.oblivious.bits_to_arithmetic(bits.reshape(-1))
+            words = np.add(words, chosen.reshape(bits.shape) * np.uint64(measure.aside), dtype=np.uint64)
     return np.concatenate(ranks, axis=1)
 
 
