@@ -76,6 +76,8 @@ class Statistics:
         bob_columns: Mapping[str, str] | None = None,
         recipients: Sequence[str] = ("alice", "bob"),
         title: str = "",
+        asked_by: str = "",
+        purpose: str = "",
     ) -> dict[str, Any]:
         """The job as a document.
 
@@ -88,6 +90,8 @@ class Statistics:
             bob_columns: the same in Bob's; as in Alice's unless given.
             recipients: "alice", "bob" or both.
             title: for people on both sides; kinds of the figures if empty.
+            asked_by: the person who asks, for people of the peer.
+            purpose: why, for people of the peer.
 
         Raises:
             UsageError: the figures or parameters are not those of joint statistics, or a column is named that
@@ -117,6 +121,8 @@ class Statistics:
                 "alice": alice,
                 "bob": bob,
                 "recipients": [*recipients],
+                **({"asked_by": asked_by} if asked_by else {}),
+                **({"purpose": purpose} if purpose else {}),
             },
             **sides,
             "parameters": parameters,

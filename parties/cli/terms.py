@@ -29,8 +29,11 @@ def print_page(out: Screen, party: Party, job: Job) -> None:
     """
     described = job.describe()
     title = described["title"] or described["analysis"]
-    asks = f"You ask {job.peer}" if described["direction"] == "outgoing" else f"{job.peer} asks"
+    who = f"{job.peer} ({job.asked_by})" if job.asked_by else job.peer
+    asks = f"You ask {job.peer}" if described["direction"] == "outgoing" else f"{who} asks"
     out.print(f"{asks}: {title}")
+    if job.purpose:
+        out.print(f"Why: {job.purpose}")
     try:
         report = party.check(job.contract["spec"])
     except DuettoError as error:

@@ -241,6 +241,19 @@ class Job:
         return self._message.title
 
     @property
+    def asked_by(self) -> str:
+        """The person who asks, as its proposer names it; empty if it names none."""
+        return self._words("asked_by")
+
+    @property
+    def purpose(self) -> str:
+        """Why, as its proposer says; empty if it does not."""
+        return self._words("purpose")
+
+    def _words(self, key: str) -> str:
+        return "" if self.is_older else str(self.contract["spec"]["job"].get(key, ""))
+
+    @property
     def created(self) -> dt.datetime:
         """When it was proposed, in UTC."""
         return dt.datetime.fromisoformat(self._message.created)

@@ -83,6 +83,8 @@ class JobSpec:
         recipients: who gets the plain results.
         parameters: of the analysis, plain values without floats.
         title: for people.
+        asked_by: the person who asks, as the proposer names it; nobody checks it.
+        purpose: why, in the proposer's words.
         seconds: deadline of the run.
         network: the link that both sides plan for; None where the job names none and is not covert.
         lanes: into how many parts both sides cut large batches, to work on them at once.
@@ -95,6 +97,8 @@ class JobSpec:
     recipients: frozenset[Role]
     parameters: Mapping[str, Any]
     title: str = ""
+    asked_by: str = ""
+    purpose: str = ""
     seconds: int = SECONDS
     network: Network | None = None
     lanes: int = USUAL_LANES
@@ -126,6 +130,7 @@ class JobSpec:
         covert: dict[str, str] = {}
         if self.audit is not None:
             covert, more["audit"] = {"security": COVERT}, self.audit.document()
+        words = {"asked_by": self.asked_by, "purpose": self.purpose}
         return {
             "job": {
                 "analysis": self.analysis,
@@ -133,6 +138,7 @@ class JobSpec:
                 "alice": self.alice.party,
                 "bob": self.bob.party,
                 "recipients": sorted(role.value for role in self.recipients),
+                **{key: text for key, text in words.items() if text},
                 **covert,
             },
             "alice": _side_document(self.alice),
@@ -243,6 +249,8 @@ class JobFile:
         bob_party: the party in the role of Bob.
         recipients: who gets the plain results.
         title: for people.
+        asked_by: the person who asks, for people of the peer; nobody checks it.
+        purpose: why, for people of the peer.
         alice: the data that Alice brings.
         bob: the data that Bob brings.
         parameters: of the analysis.
@@ -258,6 +266,8 @@ class JobFile:
     bob_party: Annotated[str, Key("job.bob"), _WORD]
     recipients: Annotated[frozenset[Role], Key("job.recipients")]
     title: Annotated[str, Key("job.title"), Length(maximum=200)] = ""
+    asked_by: Annotated[str, Key("job.asked_by"), Length(maximum=80)] = ""
+    purpose: Annotated[str, Key("job.purpose"), Length(maximum=500)] = ""
     alice: DataSection = field(default_factory=DataSection)
     bob: DataSection = field(default_factory=DataSection)
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -292,6 +302,8 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         recipients=found.recipients,
         parameters=found.parameters,
         title=found.title,
+        asked_by=found.asked_by,
+        purpose=found.purpose,
         seconds=found.seconds,
         network=_link(found),
         lanes=found.lanes,

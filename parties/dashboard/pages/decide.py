@@ -80,6 +80,7 @@ def _shown(
         "decide_one.html",
         code=409 if wrong else 200,
         job=described,
+        asking={"asked_by": job.asked_by, "purpose": job.purpose},
         shown=job.shown,
         signable=signable(desk, request, Act.APPROVE, job.shown, job.peer),
         came_in=request.state.session.person,

@@ -100,6 +100,7 @@ def statistics_text(desk: Context, sent: dict[str, str], figures: list[str]) -> 
             "alice": config.name,
             "bob": peer,
             "recipients": ["alice", "bob"],
+            **{key: words for key in ("asked_by", "purpose") if (words := sent.get(key, "").strip())},
         },
         "alice": {"dataset": dataset.name, "columns": {short: name for name, short in names.items()}},
         "bob": {"dataset": _peer_dataset(sent, dataset.name), "columns": theirs},

@@ -124,6 +124,15 @@ def test_an_approval_without_digest_shows_what_it_approves(served, command, file
     assert f"Contract {served.south.store.digest(job_id).hex()[:8]}" in shown
 
 
+def test_whoever_decides_sees_who_asks_and_why(served, command):
+    said = job_file().replace("[job]", '[job]\nasked_by = "Dr Weber"\npurpose = "Report for the board"', 1)
+    job_id = waiting(served, said)
+    shown = command("job", "approve", job_id, name="south").stdout
+    assert shown.startswith("north (Dr Weber) asks: both sums\nWhy: Report for the board\n")
+    spec = served.south.store.get(job_id).contract.spec
+    assert (spec.asked_by, spec.purpose) == ("Dr Weber", "Report for the board")
+
+
 @pytest.mark.parametrize(
     ("answer", "words", "state"), [("n", [], "waits"), ("y", [], "goes"), ("", ["--yes"], "goes")]
 )

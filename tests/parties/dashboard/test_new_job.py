@@ -30,6 +30,8 @@ PEER = '[[peers]]\nname = "south"\naddress = "127.0.0.1:7443"\npairing = "south.
 FORM = {
     "dataset": "data",
     "title": "Why <we> ask",
+    "asked_by": "Dr <b>Weber</b>",
+    "purpose": "For the <board>",
     "peer": "south",
     "peer_dataset": "data",
     "epsilon": "1",
@@ -61,13 +63,14 @@ def test_columns_with_blanks_and_brackets_can_be_asked_about(made):
     (short,) = (name for name, column in spec.alice.columns.items() if column == WEIGHT)
     assert NAME.fullmatch(short)
     assert spec.bob.columns == spec.alice.columns
-    assert spec.title == FORM["title"]
+    assert (spec.title, spec.asked_by, spec.purpose) == (FORM["title"], FORM["asked_by"], FORM["purpose"])
     assert "mean of Gewicht (kg)" in page
     moved = made.browser.post("/new/submit", {"text": text_of(page)})
     assert moved.status_code == 303
     shown = made.browser.get(f"/decide/{moved.headers['location'].rsplit('/', 1)[1]}").text
     assert "Gewicht (kg)</strong>" in shown
     assert "Why &lt;we&gt; ask" in shown
+    assert "Why: For the &lt;board&gt;" in shown
     assert "{" not in re.search(r"Settings of the analysis(.*?)</table>", shown, re.S)[1]
 
 
