@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.tables.roles import Roles
     from anonymizer.tables.table import Table
+    from duetto.measured_pair import PairRun, measure_pair
     from duetto.statistics_job import Statistics
     from parties.client import Job, Result
     from parties.contracts.state import State
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from smc.forms import Role
-    from smc.pair import measure_pair, run_pair
+    from smc.pair import run_pair
     from smc.protocols.session import Session
     from smc.secret.bits import SecretBits
     from smc.secret.ints import SecretInts, concatenate, select
@@ -92,6 +93,7 @@ __all__ = [
     "JobError",
     "Order",
     "OutsideRange",
+    "PairRun",
     "Party",
     "PeerError",
     "Pipeline",
@@ -122,6 +124,7 @@ _MODULES: Final = {
     "anonymizer.pipelines.pipeline": ("Pipeline",),
     "anonymizer.tables.roles": ("Roles",),
     "anonymizer.tables.table": ("Table",),
+    "duetto.measured_pair": ("PairRun", "measure_pair"),
     "duetto.statistics_job": ("Statistics",),
     "parties.client": ("Job", "Result"),
     "parties.contracts.state": ("State",),
@@ -133,7 +136,7 @@ _MODULES: Final = {
         *("DisclosureRefused", "DomainError", "DuettoError", "OutsideRange", "PeerError", "UsageError"),
     ),
     "smc.forms": ("Role",),
-    "smc.pair": ("measure_pair", "run_pair"),
+    "smc.pair": ("run_pair",),
     "smc.protocols.session": ("Session",),
     "smc.secret.bits": ("SecretBits",),
     "smc.secret.orders.order": ("Order",),

@@ -210,6 +210,7 @@ COMPILED = frozenset({"smc.oblivious.kernels", "smc.oblivious.native_kernels"})
 BANNED_CALLS = frozenset({"eval", "exec", "compile", "__import__"})
 ROOMS = {room: floor for house in (FLOORS, ANONYMIZER) for floor, rooms in enumerate(house) for room in rooms}
 ROOMS |= {room: floor - len(COMMONS) for floor, rooms in enumerate(COMMONS) for room in rooms}
+ROOMS |= dict.fromkeys(("duetto.measured_pair", "duetto.statistics_job"), max(ROOMS.values()) + 1)
 ROOMS["duetto"] = max(ROOMS.values()) + 1
 """The names for users lie above both houses, and nothing imports them."""
 NAMES = frozenset(name for path in python_files(*PACKAGES) if "." in (name := module_name(path)))

@@ -47,7 +47,7 @@ LOW_BITS = {
     "smc.secret.reals.reciprocals._raised",
     "smc.secret.reals.reciprocals._start",
     f"{TOLERANT}.one_to_one.OneToOne._forwards",
-    f"{TOLERANT}.places.Pairs.alike",
+    f"{TOLERANT}.places._nonnegative",
     f"{TOLERANT}.rank_join.RankJoin._claims.<locals>.<lambda>",
     f"{TOLERANT}.rank_join.RankJoin._compared",
     f"{TOLERANT}.rank_join.RankJoin._leads",

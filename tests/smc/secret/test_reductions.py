@@ -1,4 +1,4 @@
-"""Figures of whole vectors and powers, as people write them with numpy, and what a run of both cost."""
+"""Figures of whole vectors and powers, as people write them with numpy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.pair import measure_pair, run_pair
+from smc.pair import run_pair
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
 
@@ -89,18 +89,3 @@ def test_what_cannot_be_asked_says_what_can(program: Any, words: str) -> None:
     with pytest.raises(UsageError) as refused:
         both(program)
     assert words in f"{refused.value.what} {refused.value.hint}"
-
-
-def test_a_measured_run_says_what_was_sent() -> None:
-    def party(session: Any) -> Any:
-        x, y = SecretInts.from_both(session, VALUES[session.role], (-90, 90))
-        return (x + y).reveal()
-
-    run = measure_pair(party)
-    assert (run.alice == SUM).all()
-    assert (run.bob == SUM).all()
-    words = 8 * SUM.size
-    assert run.rounds == 2
-    assert words < run.alice_to_bob < 2 * words
-    assert words < run.bob_to_alice < 2 * words
-    assert run.seconds > 0
