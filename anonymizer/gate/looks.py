@@ -326,7 +326,7 @@ def _of_names(pair: _Pair) -> Iterator[Finding]:
         released, before = pair.everything, {column.name: column for column in pair.everything}
     roles = pair.table.roles
     others = [column for column in released if column.name not in roles.identifiers]
-    yield from inspect_names(others, before, pair.fresh, roles.quasi_identifiers, roles.sensitive, whole)
+    yield from inspect_names(others, before, roles, whole)
 
 
 def _of_renamed(pair: _Pair) -> Iterator[Finding]:

@@ -16,11 +16,13 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.traces import MIN_VALUES, NEARLY_ALL, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
+from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.column_names import direct, is_called
 from commons.tabular.person_names import holds_names
 
 Int = NDArray[np.int64]
+Bool = NDArray[np.bool_]
 
 RULE: Final = "named-like-identifier"
 MOST: Final = 0.5
@@ -84,65 +86,79 @@ def mostly_alone(counts: Int) -> bool:
     return rows >= MIN_VALUES and int((counts == 1).sum()) > MOST * rows
 
 
-def singles_out(column: ColumnView, *, has_role: bool = True, whole: Table | None = None) -> str | None:
+def singles_out(
+    column: ColumnView, kept: Bool | None = None, *, has_role: bool = True, whole: Table | None = None
+) -> str | None:
     """Why the cells of a column find persons, though they name none; None if nothing says so.
 
     Args:
         column: of the original.
-        has_role: whether somebody has said what the column is to an attacker. Where nobody has, values of any
-            type count; else texts alone.
+        kept: of its rows whether they are released with the cell that they had, shape (n,); None if all are.
+        has_role: whether the column is sensitive, so that somebody has said that nobody knows its cells: then
+            texts alone count. Else values of any type do.
         whole: the original, if the column has a part of its rows: a value counts that is alone in all.
     """
-    counts = np.bincount(column.codes[column.codes >= 0])
+    known = column.codes >= 0
+    stays = known if kept is None else kept & known
+    counts = np.bincount(column.codes[known])
     rows = int(counts.sum())
-    if rows < MIN_VALUES:
+    if rows < MIN_VALUES or int(stays.sum()) <= MOST * rows:
         return None
     different = len(column.values)
     if is_called(column.name, "identifier") and (different > MANY or different > NEARLY_ALL * rows):
         return "is called like a number or a key of persons, and has many values"
-    if (has_role and not column.is_text) or not mostly_alone(counts):
+    alone = int((stays & (counts[column.codes] == 1)).sum())
+    if (has_role and not column.is_text) or alone <= MOST * rows:
         return None
     if whole is not None and len(whole) > len(column.codes):
         codes = ColumnView.of(whole, column.name).codes
         counts = np.bincount(codes[codes >= 0])
         if not mostly_alone(counts):
             return None
+        alone, rows = int((counts == 1).sum()), int(counts.sum())
     what = "texts" if column.is_text else "values"
-    return f"holds {what} that occur once, in {int((counts == 1).sum()):,} of {int(counts.sum()):,} rows"
+    return f"holds {what} that occur once, in {alone:,} of {rows:,} rows"
 
 
 def inspect_names(
     released: Collection[ColumnView],
     before: Mapping[str, ColumnView],
-    fresh: Mapping[str, bool],
-    known: Collection[str],
-    sensitive: Collection[str] | None = None,
+    roles: Roles | None = None,
     whole: Table | None = None,
 ) -> Iterator[Finding]:
     """Look at the names of released columns and at names in them.
 
     Args:
         released: as read back, without identifiers.
-        before: the same columns of the original.
-        fresh: of each released column whether a step has changed it.
-        known: quasi-identifiers, which may single out rows as far as the steps let them.
-        sensitive: columns with that role; None where columns need no role.
+        before: the same columns of the original, row by row.
+        roles: of the original; None where its rows are not released, so that no cell singles one out.
         whole: the original, if `before` has a part of its rows.
     """
     for column in released:
-        original = before.get(column.name)
+        original, name = before.get(column.name), column.name
         if original is None:
             continue
         left = {text_of(value) for value in column.values} & {text_of(value) for value in original.values}
         words = names_persons(original) if left - _NOTHING else None
-        hint = _hint(column.name)
-        if words is None and not fresh.get(column.name, False) and column.name not in known:
-            has_role = sensitive is None or column.name in sensitive
-            seen = looks_like_an_identifier(original) is not None
-            words = None if seen else singles_out(original, has_role=has_role, whole=whole)
-            hint = hint if original.is_text else _hint_of_values(column.name)
+        hint = _hint(name)
+        known = roles is not None and name in roles.quasi_identifiers
+        if words is None and roles is not None and (known or looks_like_an_identifier(original) is None):
+            kept = _kept(column, original)
+            words = singles_out(original, kept, has_role=name in roles.sensitive, whole=whole)
+            if known:
+                hint = _hint_of_unchanged(name)
+            elif not original.is_text:
+                hint = _hint_of_values(name)
         if words is not None:
-            yield Finding(RULE, column.name, f"Column {column.name} {words}.", hint)
+            yield Finding(RULE, name, f"Column {name} {words}.", hint)
+
+
+def _kept(released: ColumnView, original: ColumnView) -> Bool:
+    """Of each row whether its cell is released as it was."""
+    places = {text_of(value): place for place, value in enumerate(original.values)}
+    found = np.array([*(places.get(text_of(value), -2) for value in released.values), -2], dtype=np.int64)
+    kept: Bool = found[released.codes] == original.codes  # a gap, -1, takes the last one
+    return kept
 
 
 def _some(column: ColumnView, texts: list[str]) -> dict[str, int]:
@@ -164,6 +180,14 @@ def _hint_of_values(name: str) -> str:
         f"Give {name} the role that it has ([roles]): sensitive if nobody knows it beforehand, as of "
         "laboratory values, and it is released as it is; quasi_identifiers, with a hierarchy, if somebody "
         f"may; identifiers to take it out. Or, if it finds nobody, {_accept(name)}"
+    )
+
+
+def _hint_of_unchanged(name: str) -> str:
+    return (
+        f"Most cells of {name}, which somebody may know, are released as they are: add a step that changes "
+        "them ([[steps]]), such as generalization with a hierarchy, or name it among the identifiers, which "
+        f"takes it out. Or, if it finds nobody, {_accept(name)}"
     )
 
 

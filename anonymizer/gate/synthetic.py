@@ -36,7 +36,7 @@ def of_synthetic(original: Table, read: Table, added: Collection[str]) -> Iterat
         for column in columns
         if column.name in original.names
     }
-    yield from inspect_names(columns, before, dict.fromkeys(before, True), ())
+    yield from inspect_names(columns, before)
     for column in columns:
         yield from _outside(original, column)
         words = looks_like_an_identifier(column)

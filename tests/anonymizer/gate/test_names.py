@@ -227,3 +227,20 @@ def test_a_name_that_is_only_grouped_is_one_still(tmp_path, run):
     (tmp_path / "s.toml").write_text(spec, encoding="utf-8")
     _, told = run("anonymize data.csv --spec s.toml -o out.csv", 65)
     assert "called like one of surnames" in told
+
+
+@pytest.mark.parametrize("roles", [Roles(quasi_identifiers=("age",)), Roles(quasi_identifiers=("age", "hb"))])
+@pytest.mark.parametrize(("changed", "is_found"), [(0, True), (1, True), (190, True), (210, False)])
+def test_cells_that_stay_count_whatever_was_done_to_the_others(roles, changed, is_found):
+    """One cell that a step clips, or a role that no step serves, does not let all others out."""
+    frame = pd.DataFrame({"age": np.arange(400) % 50, "hb": 90 + np.arange(400) * 7 % 401 / 8})
+    after = frame.assign(hb=frame["hb"].where(np.arange(400) >= changed, 12.5))
+    origin = np.arange(400, dtype=np.int64)
+    found = inspect(Table.of(frame, roles), Table.of(after, roles), origin=origin, ordered=True)
+    told = [one for one in found if one.rule == RULE]
+    assert [one.column for one in told] == ["hb"] * is_found
+    for one in told:
+        assert f"in {400 - changed} of 400 rows" in one.what
+        assert ("No step" in one.hint or "released as they are" in one.hint) is (
+            "hb" in roles.quasi_identifiers
+        )

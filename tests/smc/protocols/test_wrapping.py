@@ -198,6 +198,8 @@ def test_no_share_of_a_whole_modulus_is_redundant() -> None:
         for x, y in product(words, repeat=2)
     }
     assert len(set(questions.values())) == len(questions) == 1 << 6
+    complements = {tuple(not answer for answer in answers) for answers in questions.values()}
+    assert not complements & set(questions.values())
     # With two bits to spare, it hangs on the difference of both words alone.
     small = range(1 << 1)
     spare = {

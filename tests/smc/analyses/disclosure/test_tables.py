@@ -338,13 +338,14 @@ class TooManyTablesError(Exception):
     """There are too many tables to be tried."""
 
 
-def attack(table, publish=published, small_counts=(1, 2)):
+def attack(table, publish=published, small_counts=(1, 2), most=100_000):
     """The combinations of small counts that remain possible for who sees everything that is opened of a part.
 
     Args:
         table: the part that is attacked.
         publish: what is opened.
         small_counts: the range of a small count.
+        most: tables that are tried.
 
     Returns:
         The combinations that are left, of all tables whose other withheld cells have at most 16; and all.
@@ -355,7 +356,7 @@ def attack(table, publish=published, small_counts=(1, 2)):
     places = list(zip(*np.nonzero(hidden), strict=True))
     theirs = small & np.isin(table, small_counts)
     ranges = [range(6, 17) if roomy[p] else small_counts if small[p] else (0, 3, 4, 5) for p in places]
-    if math.prod(map(len, ranges)) > 100_000:
+    if math.prod(map(len, ranges)) > most:
         raise TooManyTablesError
     guesses = np.array(list(itertools.product(*ranges)), dtype=np.int64)
     tried = np.repeat(table[None], len(guesses), axis=0)
@@ -408,6 +409,14 @@ ATTACKED = [
 def test_every_combination_of_small_counts_remains_possible(table):
     possible, everything = attack(table)
     assert possible == everything
+
+
+def test_of_withheld_zeros_no_combination_is_excluded():
+    """The corner tells c - p - q: one below what c has at least, were p = q = 0 not possible."""
+    table = [[1, 0, 16], [16, 16, roomy_from(3)]]
+    possible, everything = attack(table, partial(published, zeros=True), (0, 1, 2), most=140_000)
+    assert possible == everything
+    assert (0, 0) in possible
 
 
 SHAPES = st.sampled_from([(1, 4), (2, 3), (3, 2), (3, 3)])
