@@ -11,7 +11,6 @@ from smc.errors import UsageError
 from smc.secret.division import truncation
 from smc.secret.division.division import Division
 from smc.secret.linear_ints import LinearInts, Public, check_inner, concatenate, select
-from smc.secret.orders.order import Order
 from smc.secret.products import words as products
 from smc.secret.shares import Word
 from smc.secret.sharing.bounds import Bounds
@@ -171,15 +170,6 @@ class SecretInts(LinearInts):
         if not count:
             raise UsageError("There is nothing to average.", "Give at least one element.")
         return count
-
-    def sort(self) -> Self:
-        """In rising order: of a vector that neither party knows, without showing which one was where.
-
-        Raises:
-            UsageError: it has two dimensions.
-            DomainError: by the bounds the numbers are too long; nothing was sent.
-        """
-        return Order.of(self).apply(self)[0]
 
     def __truediv__(self, divisor: object) -> NoReturn:
         raise UsageError(

@@ -22,6 +22,14 @@ EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 NAMES = {"report-01.txt": "Jonas Imhof", "report-02.txt": "Selina Baumann", "report-03.txt": "佐藤陽菜"}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_wordnet():
+    """The example comes out the same whether this machine has WordNet or not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(standard, "PLACES", ())
+        yield
+
+
 @pytest.fixture
 def home(tmp_path):
     """The example, in a folder of its own."""
@@ -45,7 +53,7 @@ def run(home, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory):
+def released(tmp_path_factory, without_wordnet):
     """What the command of the docs says and writes."""
     home = tmp_path_factory.mktemp("example")
     arguments = [
@@ -54,7 +62,6 @@ def released(tmp_path_factory):
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(EXAMPLES)
-        patch.setattr(standard, "PLACES", ())  # the same whether this machine has WordNet or not
         done = CliRunner().invoke(sanitize, arguments)
     assert done.exit_code == 0, done.output
     return home, json.loads(done.stdout)
