@@ -134,6 +134,9 @@ def inspect_names(
         roles: of the original; None where its rows are not released, so that no cell singles one out.
         whole: the original, if `before` has a part of its rows.
     """
+    quasi = frozenset(roles.quasi_identifiers if roles is not None else ())
+    # Alone, as in the first table of anatomy, they tell of a person who is found by them nothing else.
+    tell = any(column.name in before and column.name not in quasi for column in released)
     for column in released:
         original, name = before.get(column.name), column.name
         if original is None:
@@ -141,8 +144,9 @@ def inspect_names(
         left = {text_of(value) for value in column.values} & {text_of(value) for value in original.values}
         words = names_persons(original) if left - _NOTHING else None
         hint = _hint(name)
-        known = roles is not None and name in roles.quasi_identifiers
-        if words is None and roles is not None and (known or looks_like_an_identifier(original) is None):
+        known = name in quasi
+        looked = tell if known else looks_like_an_identifier(original) is None
+        if words is None and roles is not None and looked:
             kept = _kept(column, original)
             words = singles_out(original, kept, has_role=name in roles.sensitive, whole=whole)
             if known:

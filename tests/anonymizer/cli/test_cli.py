@@ -145,6 +145,7 @@ def test_attacks_and_learning_in_the_report(run):
 
 
 def test_anatomy_writes_its_second_table(run):
+    people(100).to_csv("data.csv", index=False)  # of each age two: anatomy releases ages as they are
     Path("anatomy.toml").write_text(ROLES + '[[steps]]\nmethod = "anatomy"\nl = 2\n')
     told = json.loads(run("anonymize data.csv --spec anatomy.toml -o out.csv --report r.html --json")[0])
     assert told["second"] == ["out-sensitive.csv"]

@@ -233,10 +233,10 @@ def test_a_name_that_is_only_grouped_is_one_still(tmp_path, run):
 @pytest.mark.parametrize(("changed", "is_found"), [(0, True), (1, True), (190, True), (210, False)])
 def test_cells_that_stay_count_whatever_was_done_to_the_others(roles, changed, is_found):
     """One cell that a step clips, or a role that no step serves, does not let all others out."""
-    frame = pd.DataFrame({"age": np.arange(400) % 50, "hb": 90 + np.arange(400) * 7 % 401 / 8})
-    after = frame.assign(hb=frame["hb"].where(np.arange(400) >= changed, 12.5))
-    origin = np.arange(400, dtype=np.int64)
-    found = inspect(Table.of(frame, roles), Table.of(after, roles), origin=origin, ordered=True)
+    rows = np.arange(400)
+    frame = pd.DataFrame({"age": rows % 50, "hb": 90 + rows * 7 % 401 / 8, "ward": rows % 3})
+    after = frame.assign(hb=frame["hb"].where(rows >= changed, 12.5))
+    found = inspect(Table.of(frame, roles), Table.of(after, roles), origin=rows, ordered=True)
     told = [one for one in found if one.rule == RULE]
     assert [one.column for one in told] == ["hb"] * is_found
     for one in told:
@@ -244,3 +244,14 @@ def test_cells_that_stay_count_whatever_was_done_to_the_others(roles, changed, i
         assert ("No step" in one.hint or "released as they are" in one.hint) is (
             "hb" in roles.quasi_identifiers
         )
+
+
+def test_quasi_identifiers_alone_may_find_a_person_of_whom_they_tell_nothing():
+    """The first table of anatomy: what is sensitive stands in another one, by groups."""
+    rows = np.arange(400)
+    frame = pd.DataFrame({"age": rows % 50, "hb": 90 + rows * 7 % 401 / 8, "illness": rows % 3})
+    table = Table.of(frame, Roles(quasi_identifiers=("age", "hb"), sensitive=("illness",)))
+    alone = Roles(quasi_identifiers=("age", "hb"))
+    first = Table.of(frame.drop(columns="illness").assign(group=rows // 2), alone)
+    assert RULE not in {one.rule for one in inspect(table, first, origin=rows, ordered=True)}
+    assert RULE in {one.rule for one in inspect(table, table, origin=rows, ordered=True)}
