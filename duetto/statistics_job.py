@@ -48,10 +48,10 @@ class Statistics:
             keys: the others of the query, as in a job file.
 
         Raises:
-            UsageError: there is no such kind, or it takes another number of columns.
+            UsageError: the kind is unknown, or takes another number of columns.
         """
         if kind not in KINDS:
-            raise UsageError(f"There is no kind of figure {kind!r}.", f"Choose one of {', '.join(KINDS)}.")
+            raise UsageError(f"{kind!r} is not a kind of figure.", f"Choose one of {', '.join(KINDS)}.")
         known = keys_of(kind)
         query = {"kind": kind} | {key: _plain(value) for key, value in keys.items()}
         if columns and "columns" in known:

@@ -114,7 +114,7 @@ class Party(Connection):
             before: only those that came before the job of this name: the last one of the page before.
 
         Raises:
-            UsageError: there is no such state.
+            UsageError: one of the states is unknown.
             JobError: there is no job `before`.
         """
         request = pb.ListRequest(states=states, limit=limit, before=before)
@@ -125,7 +125,7 @@ class Party(Connection):
 
         Raises:
             ConfigError: pandas is not installed.
-            UsageError: there is no such state.
+            UsageError: one of the states is unknown.
         """
         columns = ("id", "state", "analysis", "peer", "title", "created")
         jobs = self.jobs(*states, limit=limit)

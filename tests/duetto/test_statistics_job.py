@@ -74,7 +74,7 @@ def test_every_kind_is_a_method() -> None:
         (lambda s: s.mean("age", where=3).job("a", "b", "people"), "where"),
         (lambda s: s.mean("age", colour="red").job("a", "b", "people"), "colour"),
         (lambda s: s.mean("age").job("a", "b", "people", columns={"sex": "Geschl."}), "No figure uses"),
-        (lambda s: s.ask("mode", "age"), "no kind of figure 'mode'"),
+        (lambda s: s.ask("mode", "age"), "'mode' is not a kind of figure"),
         (lambda s: duetto.Statistics(epsilon=float("nan")).mean("age").job("a", "b", "p"), "epsilon"),
     ],
 )
