@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Final, Literal
 
 from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +21,9 @@ _WORD_WIDTH: Final = 16
 
 _BORDERS: Final = 3
 """Characters around each cell of a table with lines."""
+
+_HANG: Final = 4
+"""Blanks before the further lines of a text that is longer than there is room."""
 
 _GAP: Final = 2
 """Blanks between the columns of one without."""
@@ -46,12 +50,29 @@ class Grid:
     colours: tuple[str, ...] = ()
 
 
-def laid_out(grid: Grid, width: int) -> Table:
-    """A table that fits into `width` characters.
+def hanging(text: str, console: Console, width: int) -> str:
+    """A text broken into lines of at most `width` cells, the further ones to the right of the first.
+
+    So a name that a peer chose never begins a line of the screen, however long it is.
+    """
+    own = len(text) - len(text.lstrip(" "))
+    hang = " " * min(own + _HANG, width // 2)
+    if cell_len(text) <= width:
+        return text
+    pieces = Text(text[own:]).wrap(console, max(1, width - len(hang)))
+    return "\n".join(
+        (hang if number else " " * own) + piece.plain.rstrip() for number, piece in enumerate(pieces)
+    )
+
+
+def laid_out(grid: Grid, console: Console) -> Table:
+    """A table that fits onto a console.
 
     Numbers are never broken or shortened. Texts are broken where there is no room, and where the numbers
-    alone are wider than the screen, each row becomes a list of names and cells.
+    alone are wider than the screen, each row becomes a list of names and cells. Without lines around its
+    cells, only what begins a cell of the first column stands at the left edge.
     """
+    width = console.width
     heads = [escape_unprintable(head) for head in grid.heads]
     rows = [[escape_unprintable(cell) for cell in row] for row in grid.rows]
     columns = [[row[place] for row in rows] for place in range(len(heads))]
@@ -63,10 +84,13 @@ def laid_out(grid: Grid, width: int) -> Table:
     ]
     title = Text(escape_unprintable(grid.title)) if grid.title and grid.boxed else None
     if sum(least) > room:
-        return _as_lists(grid, title, heads, rows)
+        return _as_lists(grid, title, heads, rows, console)
     title_width = min(cell_len(grid.title), _TITLE_WIDTH, width)
     shown = _table(grid, title, title_width, show_header=any(heads))
-    for head, is_number, wide in zip(heads, grid.numeric, _widths(full, least, room), strict=True):
+    widths = _widths(full, least, room)
+    if not grid.boxed:
+        rows = [[hanging(first, console, widths[0]), *others] for first, *others in rows]
+    for head, is_number, wide in zip(heads, grid.numeric, widths, strict=True):
         justify: Literal["left", "right"] = "right" if is_number else "left"
         shown.add_column(Text(head), justify=justify, width=wide, overflow="fold")
     for row, colour in zip_longest(rows, grid.colours, fillvalue=""):
@@ -106,13 +130,16 @@ def _widths(full: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     return found
 
 
-def _as_lists(grid: Grid, title: Text | None, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def _as_lists(
+    grid: Grid, title: Text | None, heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console
+) -> Table:
     """Each row as a list of names and cells."""
     shown = _table(grid, title, 0, show_header=False)
-    shown.add_column(overflow="fold")
+    names = min(max(map(cell_len, heads)), console.width // 3)
+    shown.add_column(width=None if grid.boxed else names, overflow="fold")
     shown.add_column(overflow="fold")
     for row in rows:
         for head, cell in zip(heads, row, strict=True):
-            shown.add_row(Text(head), Text(cell))
+            shown.add_row(Text(head if grid.boxed else hanging(head, console, names)), Text(cell))
         shown.add_section()
     return shown

@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 import click
-from rich.cells import cell_len
 from rich.console import Console
 from rich.segment import Segment, Segments
 from rich.text import Text
@@ -27,7 +26,7 @@ from typing_extensions import override
 from commons import output
 from commons.exits import UNREAD, USAGE
 from commons.output import Failure, show_traceback
-from parties.cli.grid import Grid, laid_out
+from parties.cli.grid import Grid, hanging, laid_out
 from parties.cli.hints import with_config
 from parties.exits import exit_code, of_the_machine
 from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
@@ -35,8 +34,6 @@ from parties.texts import escape_unprintable, json_visible
 from smc.errors import DuettoError
 
 _FILE_WIDTH = 200
-_HANG = 4
-"""Blanks before the further lines of a text that is longer than the terminal is wide."""
 
 
 class _Pipe(Console):
@@ -86,7 +83,7 @@ class Screen:
                 self._line(escape_unprintable(content))
 
     def _table(self, grid: Grid) -> None:
-        found = laid_out(grid, self._console.width)
+        found = laid_out(grid, self._console)
         if grid.boxed:
             self._console.print(found)
             return
@@ -105,14 +102,8 @@ class Screen:
             self._line(json_visible(line))
 
     def _line(self, text: str) -> None:
-        own = len(text) - len(text.lstrip(" "))
-        hang = " " * min(own + _HANG, self._console.width // 2)
-        if not self._wraps or cell_len(text) <= self._console.width:
-            self._console.print(Text(text), soft_wrap=True)
-            return
-        pieces = Text(text[own:]).wrap(self._console, max(1, self._console.width - len(hang)))
-        for number, piece in enumerate(pieces):
-            self._console.print(Text((hang if number else " " * own) + piece.plain.rstrip()), soft_wrap=True)
+        shown = hanging(text, self._console, self._console.width) if self._wraps else text
+        self._console.print(Text(shown), soft_wrap=True)
 
 
 def emit(data: Mapping[str, Any], render: Callable[[Screen], None], *, as_json: bool) -> None:

@@ -121,7 +121,7 @@ def check_screen(shown):
     assert begins.count("public") == 1
     assert begins.count("alice and bob would learn") == 1
     assert "alice and bob learn" not in begins
-    assert '"epsilon": "9"' in shown.text
+    assert 'epsilon = "9"' in shown.text
     assert "waits for you" in shown.text
     assert "Decide with" in shown.text
     for sequence in (b"\x1b[2J", b"\x1b[3J", b"\x1b[H", b"\x1b[8m", b"\x1b]", b"\x9b", b"\x07", b"\x08"):
@@ -153,6 +153,8 @@ def test_the_page_before_an_approval_shows_what_it_says_and_no_line_of_the_peer(
         " ",
         "No persons.toml: ",
         "re as people wrote them.",
+        "Expected precision",
+        "The widths follow",
     )
     page = shown.lines[: next(n for n, line in enumerate(shown.lines) if line.startswith("Contract "))]
     assert [line for line in page if not line.startswith(own)] == []

@@ -12,12 +12,13 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from parties.cli.grid import laid_out
-from parties.cli.output import table
+from parties.cli.output import listing, table
 
 
 def printed(grid, width):
     stream = io.StringIO()
-    Console(file=stream, width=width, legacy_windows=False).print(laid_out(grid, width))
+    console = Console(file=stream, width=width, legacy_windows=False)
+    console.print(laid_out(grid, console))
     return stream.getvalue()
 
 
@@ -60,3 +61,24 @@ def test_a_row_of_numbers_that_is_too_wide_becomes_a_list():
     cells = [line for line in pieces(text) if len(line) == 2]
     assert cells[:20] == [[name, str(10**9 + place)] for place, name in enumerate(names)]
     assert max(map(cell_len, text.splitlines())) <= 80
+
+
+@given(
+    st.lists(st.tuples(st.text("pn: ", max_size=200), NUMBERS, WORDS), min_size=1, max_size=4),
+    st.sampled_from([20, 40, 80]),
+)
+def test_without_lines_only_the_beginning_of_a_first_cell_stands_at_the_left_edge(rows, width):
+    shown = [(f"|{first}", *others) for first, *others in rows]
+    text = printed(listing(("", "|numbers", "|texts"), shown), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    begun = [line for line in text.splitlines() if line[:1].strip()]
+    assert all(line.startswith("|") for line in begun)
+    assert "".join(line[0] for line in begun).count("|") >= len(rows)
+
+
+def test_a_long_name_goes_on_to_the_right_of_where_it_began():
+    text = printed(listing(("", ""), [("  mean of age " + "public: nothing " * 6, "4.5")]), 60)
+    first, *further = text.splitlines()
+    assert first.startswith("  mean of age public:")
+    assert further
+    assert all(line.startswith(" " * 6) for line in further)
