@@ -27,7 +27,7 @@ from tests.parties.rpc.harness import NORTH, SOUTH, Ending, dialling, listening,
 from tests.parties.rpc.parcel import SIZE, Parcel, parcel
 from tests.parties.rpc.test_tls_port import Context
 
-PATIENT = Limits(sessions=2, message_seconds=60, job_seconds=60, reconnect_seconds=1)
+PATIENT = Limits(sessions=2, message_seconds=60, job_seconds=600, reconnect_seconds=1)
 LASTING = replace(PATIENT, reconnect_seconds=30)
 
 

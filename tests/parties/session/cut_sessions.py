@@ -16,7 +16,7 @@ from smc.forms import Role
 from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, dialling, listening, public, task
 from tests.parties.rpc.proxy import Proxy, proxied
 
-PATIENT = Limits(sessions=2, message_seconds=10, job_seconds=60, reconnect_seconds=20)
+PATIENT = Limits(sessions=2, message_seconds=60, job_seconds=600, reconnect_seconds=20)
 SIZES = (1, 300, 0, 2 * FRAME_BYTES + 5, 64, 64)
 """Bytes of the messages that the sides send in turns; 8 frames each way, and END."""
 

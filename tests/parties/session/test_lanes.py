@@ -22,7 +22,7 @@ from tests.parties.rpc.harness import JOB, NORTH, QUICK, SOUTH, Ending, dialling
 RANDOM = Randomness.from_seed(b"tests", "lanes of a session")
 COUNT = 60_000
 VALUES = RANDOM.words(COUNT), RANDOM.words(COUNT)
-PATIENT = replace(QUICK, message_seconds=30, job_seconds=60)
+PATIENT = replace(QUICK, message_seconds=60, job_seconds=600)
 
 
 def compare(session):

@@ -89,7 +89,7 @@ def with_cut(name: str, party: str, part: float) -> None:
 
         with run.between({party: (place, Proxy.cut)}) as (proxy, south, directory):
             assert run.go(south, directory, program, program) is None
-            assert run.ended["south"].wait(60) is None
+            assert run.ended["south"].wait(600) is None
             assert proxy.connections >= 2 or not messages
     assert {role.value: said.described() for role, said in transcripts.items()} == BASELINE[name]
     assert repr((results[Role.ALICE], results[Role.BOB])) == uncut(name)
