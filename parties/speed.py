@@ -6,10 +6,11 @@ trial takes here. Routes are chosen without it: both parties have to choose the 
 
 from __future__ import annotations
 
-import time
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from statistics import median
+from time import monotonic, process_time
 from typing import Final
 
 import gmpy2
@@ -33,6 +34,16 @@ _RANGE: Final = (0.5, 10.0)
 """Beyond these, the trial was disturbed."""
 
 _TRIES: Final = 9
+
+KEPT: Final = 9
+"""Trials of which the median counts: machines that others share change their speed by half within seconds."""
+
+_LASTING_SECONDS: Final = 60.0
+"""How long a trial is not repeated."""
+
+_trials: defaultdict[str, deque[tuple[float, Slowdown]]] = defaultdict(lambda: deque(maxlen=KEPT))
+"""When each trial of this process ended and what it found, by the name of the kernels; newest last."""
+
 _WORDS: Final = 1 << 12
 _COLUMNS: Final = 128
 _SLOTS: Final = 64
@@ -45,16 +56,27 @@ def on_this_machine(estimate: Estimate) -> Estimate:
     return replace(estimate, seconds=factor * estimate.seconds, cheaper=cheaper)
 
 
-@cache
-def slowdown() -> Slowdown:
-    """How many times as long as its price an operation takes here, by trials of a tenth of a second.
+def slowdown(*, again: bool = False) -> Slowdown:
+    """How many times as long as its price an operation takes here: the median of the last trials.
 
-    Those on machine words and those on large numbers differ: a processor without wide vectors is slow at the
-    first alone. It counts processor time and the least of several tries, so that other work on the machine
-    changes little.
+    A process that lives on tries once a minute at most, where somebody asks. A trial takes a tenth of a
+    second. Those on machine words and those on large numbers differ: a processor without wide vectors is
+    slow at the first alone. A trial counts processor time and the least of several tries, so that other work
+    on the machine changes little.
+
+    Args:
+        again: try now, however long ago the last trial was.
     """
-    kernels = make_kernels(Workspace())
-    reference = _REFERENCE if kernels.name == "native" else _NUMPY_REFERENCE
+    name = make_kernels(Workspace()).name
+    trials = _trials[name]
+    if again or not trials or monotonic() - trials[-1][0] > _LASTING_SECONDS:
+        found = _try_machine(_REFERENCE if name == "native" else _NUMPY_REFERENCE)
+        trials.append((monotonic(), found))
+    kept = [found for _, found in trials]
+    return Slowdown(median(each.words for each in kept), median(each.numbers for each in kept))
+
+
+def _try_machine(reference: float) -> Slowdown:
     return Slowdown(
         _in_range(sum(map(_least_seconds, _words_trial())) / reference),
         _in_range(_least_seconds(_raise_numbers) / _NUMBERS_REFERENCE),
@@ -103,7 +125,7 @@ def _words(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
 def _least_seconds(work: Callable[[], object]) -> float:
     least = float("inf")
     for _ in range(_TRIES):
-        began = time.process_time()
+        began = process_time()
         work()
-        least = min(least, time.process_time() - began)
+        least = min(least, process_time() - began)
     return least

@@ -6,13 +6,14 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 
 from measuring import guarded, machine, names, numbers, print_table, run, tell
 
 from parties.bench.analysis import AnalysisCase, measure_analysis
 from parties.bench.case import Case, usual_modulus
-from parties.speed import slowdown
+from parties.speed import KEPT, slowdown
 from smc.forms import ComparisonType
 from smc.oblivious.kernels import VARIABLE
 
@@ -39,20 +40,24 @@ def parse() -> argparse.Namespace:
 def measured(given: argparse.Namespace) -> Iterator[tuple[str, float, float]]:
     """What each case is, the seconds estimated, and those measured.
 
-    The machine's speed is tried anew before each: it differs between kernels and from one minute to the next.
+    The machine's speed is tried some times, as by a daemon that has run for a while, and anew before each
+    case: it differs between kernels and from one minute to the next.
     """
+    for _ in range(KEPT):
+        slowdown(again=True)
+        time.sleep(1)
     for kind in map(ComparisonType.parse, given.types):
         for batch in given.batches:
             for bits in given.bits:
                 for engine in given.engines:
-                    slowdown.cache_clear()
+                    slowdown(again=True)
                     modulus = usual_modulus(engine, bits)
                     found = run(Case(kind, bits, batch, KEY_BITS, engine, modulus, repeat=given.repeat))
                     if "error" not in found:
                         what = f"{batch:,} x {kind}, {bits} bits, {engine}"
                         yield what, found["predicted_seconds"], min(found["seconds_of_runs"])
     for text in given.analyses:
-        slowdown.cache_clear()
+        slowdown(again=True)
         name, _, rows = text.partition(":")
         found = measure_analysis(AnalysisCase(name, int(rows), repeat=given.repeat))
         tell(f"{text}: {found['seconds']:.4g} s")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
+
 import pytest
 
 from parties import speed
@@ -14,7 +16,38 @@ _GIVEN = Parameters(1000, 32, 2048, 2048)
 _COST = Cost(alice_bytes=1000, bob_bytes=1000, alice_operations={"ot": 10**6}, bob_operations={"ot": 10**6})
 
 
-def test_the_trial_is_made_once_and_gives_a_factor_in_its_range():
+@pytest.fixture
+def trials(monkeypatch):
+    """Of this test alone: seconds as it says, and what each trial finds."""
+    at, found, made = (
+        [0.0],
+        iter([Slowdown(3, 1), Slowdown(2, 9), Slowdown(9, 2)] + [Slowdown(2, 2)] * 99),
+        [],
+    )
+    monkeypatch.setattr(speed, "_trials", defaultdict(lambda: deque(maxlen=speed.KEPT)))
+    monkeypatch.setattr(speed, "monotonic", lambda: at[0])
+    monkeypatch.setattr(speed, "_try_machine", lambda reference: made.append(reference) or next(found))
+    return at, made
+
+
+def test_what_counts_is_the_median_of_trials_a_minute_apart(trials):
+    at, made = trials
+    assert [speed.slowdown(), speed.slowdown()] == [Slowdown(3, 1)] * 2
+    assert len(made) == 1
+    at[0] += 61
+    assert speed.slowdown() == Slowdown(2.5, 5)
+    at[0] += 59
+    assert speed.slowdown(again=True) == Slowdown(3, 2)
+    assert len(made) == 3
+
+
+def test_old_trials_are_forgotten(trials):
+    for _ in range(3 + speed.KEPT):
+        found = speed.slowdown(again=True)
+    assert found == Slowdown(2, 2)
+
+
+def test_a_trial_gives_a_factor_in_its_range():
     found = speed.slowdown()
     assert 0.5 <= found.words <= 10
     assert 0.5 <= found.numbers <= 10
@@ -48,9 +81,6 @@ def test_an_estimate_of_this_machine_changes_in_its_seconds_alone(monkeypatch: p
 
 
 def test_a_trial_that_was_disturbed_does_not_go_beyond_the_range(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(speed, "_trials", defaultdict(deque))
     monkeypatch.setattr(speed, "_least_seconds", lambda _: 1.0)
-    speed.slowdown.cache_clear()
-    try:
-        assert speed.slowdown() == Slowdown(10, 10)
-    finally:
-        speed.slowdown.cache_clear()
+    assert speed.slowdown() == Slowdown(10, 10)
