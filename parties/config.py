@@ -39,6 +39,9 @@ LANE_INBOX_BYTES: Final = 16 << 20
 LEAST_SOURCE_MIB: Final = 256
 """A process that reads sources takes about so much with its libraries."""
 
+MAX_DRAIN_SECONDS: Final = 30 * 86400
+"""For so long a daemon that is drained may wait for its jobs: as long as one may last."""
+
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
 _TLS: Final = "tls://"
@@ -111,11 +114,12 @@ class Limits:
         ask_seconds: pause between questions to a peer about a job that it has not decided or begun.
         source_mib: MiB that reading one source may take; 0 for half of all that there is.
         source_seconds: how long reading one source may take.
+        drain_seconds: how long running jobs may take when the daemon is drained, unless it is told otherwise.
     """
 
     sessions: Annotated[int, Between(1, 64)] = 4
     message_seconds: Annotated[int, Between(1, 86400)] = 600
-    job_seconds: Annotated[int, Between(1, 30 * 86400)] = 86400
+    job_seconds: Annotated[int, Between(1, MAX_DRAIN_SECONDS)] = 86400
     inbox_bytes: Annotated[int, Between(2 << 20, 4 << 30)] = 256 << 20
     wait_days: Annotated[int, Between(1, 3650)] = 14
     memory_mib: Annotated[int, Between(0, 1 << 24)] = 0
@@ -123,6 +127,7 @@ class Limits:
     ask_seconds: Annotated[int, Between(1, 3600)] = 60
     source_mib: Annotated[int, Between(0, 1 << 24)] = 0
     source_seconds: Annotated[int, Between(1, 86400)] = 1800
+    drain_seconds: Annotated[int, Between(1, MAX_DRAIN_SECONDS)] = 3600
 
     def __post_init__(self) -> None:
         if 0 < self.source_mib < LEAST_SOURCE_MIB:

@@ -25,10 +25,10 @@ from parties.cli.options import Listing, config_option, home_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.cli.signing import say_what_to_sign
 from parties.client import Party, ask_daemon
-from parties.client.words import state_words
+from parties.client.words import draining_words, state_words
 from parties.clock import CLOCK
 from parties.closed_peers import read_closed
-from parties.config import LOG_LEVELS, Address, Config, Peer, load
+from parties.config import LOG_LEVELS, MAX_DRAIN_SECONDS, Address, Config, Peer, load
 from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
@@ -174,13 +174,14 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     from parties.daemon.daemon import Daemon
 
     config = load(config_path)
-    stopping, reloading = threading.Event(), threading.Event()
+    stopping, reloading, draining = threading.Event(), threading.Event(), threading.Event()
 
     def stop(*_: object) -> None:
         stopping.set()
         _leave_within(_END_SECONDS)
 
     signal.signal(signal.SIGHUP, lambda *_: reloading.set())
+    signal.signal(signal.SIGUSR1, lambda *_: draining.set())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     with only_one(config), _without_room_refused():
@@ -193,6 +194,11 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
             _say_ready(config, daemon.address, as_json=as_json)
             daemon.load()
             while not stopping.wait(1.0):
+                if draining.is_set():
+                    draining.clear()
+                    daemon.drain.start()
+                if daemon.drain.is_over:
+                    stopping.set()
                 daemon.follow_dates()
                 if reloading.is_set():
                     reloading.clear()
@@ -291,6 +297,10 @@ def status(config_path: Path | None, as_json: bool) -> None:
 
     def render(out: Screen) -> None:
         out.print(f"{config.name} runs as process {pid}, listening on {listens}.")
+        if said["draining"] is not None:
+            out.print(
+                f"draining: {draining_words(said['draining'])}. Start it again then: `duetto party start`."
+            )
         out.print(f"jobs: {jobs}")
         if waiting:
             out.print(
@@ -332,16 +342,31 @@ def status(config_path: Path | None, as_json: bool) -> None:
 
 
 @party.command()
+@click.option("--drain", is_flag=True, help="Begin no more jobs, and let those that run end first.")
+@click.option(
+    "--seconds",
+    type=click.IntRange(1, MAX_DRAIN_SECONDS),
+    help="With --drain: how long they may take; else drain_seconds in [limits].",
+)
 @config_option
 @json_option
-def stop(config_path: Path | None, as_json: bool) -> None:
-    """Stop the daemon in order and wait until it has ended."""
+def stop(*, drain: bool, seconds: int | None, config_path: Path | None, as_json: bool) -> None:
+    """Stop the daemon in order and wait until it has ended.
+
+    Running jobs are ended, unless --drain is given: then proposals and approvals are still taken, and what is
+    not begun runs after the next start. Ctrl-C ends the waiting, not the draining; `duetto party stop` does.
+    """
+    if seconds is not None and not drain:
+        raise UsageError("--seconds is for running jobs, which are ended at once.", "Give --drain as well.")
     config = load(config_path)
     pid = running_pid(config)
     if pid is not None:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
         until = time.monotonic() + _STOP_SECONDS
+        if drain:
+            until += _drain(config, seconds or 0)
+        else:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
         while running_pid(config) == pid:
             if time.monotonic() > until:
                 raise DaemonUnavailable(f"Process {pid} does not end.", f"End it with `kill -9 {pid}`.")
@@ -385,6 +410,14 @@ def changes(peer: Peer, found: pairing.Pairing, paired: pairing.Pairing) -> str:
     if pairing.ends_earlier(found, paired):
         asked.append(f"The certificates of {peer.name} end earlier than those that are paired.")
     return f"{' '.join(asked)} Does the peer say the same?" if asked else ""
+
+
+def _drain(config: Config, seconds: int) -> float:
+    """Let the daemon come to rest, and say so; the seconds that this may take."""
+    with Party(config.path) as asked:
+        found = asked.drain(seconds)
+    talk(f"draining: {draining_words(found)}.")
+    return found["seconds_left"]
 
 
 def _reload(daemon: Daemon) -> None:

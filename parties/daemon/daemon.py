@@ -42,6 +42,7 @@ from parties.ports.terms import Terms
 from parties.release import release
 from parties.session.answering import Answering
 from parties.session.directory import PeerDirectory, load_peers
+from parties.session.draining import Drain
 from parties.session.filling import Filler
 from parties.session.keeper import Keeper, Means
 from parties.session.links import Links
@@ -123,6 +124,7 @@ class Daemon:
             Means(self._directory, self._runner, answering, self._links, config.limits.sessions, pauses)
         )
         self._metrics: MetricsServer | None = None
+        self.drain = Drain(self._rest, lambda: self._runner.running, config.limits.drain_seconds)
         self._manager.resume()
         try:
             if config.metrics_port:
@@ -249,6 +251,12 @@ class Daemon:
         )
         return done
 
+    def _rest(self) -> None:
+        """Begin no session any more; see `Drain`."""
+        self._runner.refuse_new()
+        self._manager.hold_back()
+        self._peer_server.drain()
+
     def follow_dates(self) -> None:
         """Close connections whose certificates end, and pin renewals that the configuration lets in.
 
@@ -309,6 +317,8 @@ class Daemon:
     def stop(self) -> None:
         """Take no new work, end running sessions with the code `shutdown`, and close everything."""
         self._health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+        if self.drain.state is not None and self._runner.running:
+            log.warning("%d sessions are ended before they have come to their end", self._runner.running)
         self._peer_server.drain()
         self._runner.stop()
         self._filler.end()
@@ -351,14 +361,14 @@ class Daemon:
                 f"{self._socket} is not a socket, and in the way of the control socket.",
                 f"Move it away: `mv {quote(str(self._socket))} {quote(str(self._socket) + '.old')}`.",
             )
-        self._control = make_control_server(self._manager, self.reload, listens=str(self.address))
+        self._control = make_control_server(self._manager, self.reload, self.drain, str(self.address))
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
         self._control.add_insecure_port(f"unix:{self._socket}")
         self._of_roles = []
         for one in config.sockets:
             one.check_place()
-            server = make_control_server(self._manager, self.reload, str(self.address), one.role)
+            server = make_control_server(self._manager, self.reload, self.drain, str(self.address), one.role)
             server.add_insecure_port(f"unix:{one.path}")
             self._of_roles.append((one, server))
 

@@ -77,11 +77,12 @@ def refuse(context: grpc.ServicerContext, code: str) -> NoReturn:
 def code_of(error: BaseException, doing: str) -> str:
     """What the peer learns of an error; the local log gets the rest.
 
-    Of an error that is not a `DuettoError` the log gets the type and the place, since its text may hold
-    values.
+    Lack of room is logged at the lowest level only. Of an error that is not a `DuettoError` the log gets the
+    type and the place, since its text may hold values.
     """
     if isinstance(error, DuettoError):
-        log.warning("%s: %s", doing, error)
+        # The peer comes again every second while there is no room.
+        log.log(logging.DEBUG if isinstance(error, PeerBusy) else logging.WARNING, "%s: %s", doing, error)
         return clean(error.stable_code)
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

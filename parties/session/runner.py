@@ -219,6 +219,18 @@ class SessionRunner:
             streams = [stream for stream in self._streams.values() if stream.peer == peer]
         return any(stream.outage is not None for stream in streams)
 
+    @property
+    def running(self) -> int:
+        """Sessions of jobs that have a place."""
+        return self._shares.taken
+
+    def refuse_new(self) -> None:
+        """Take no more sessions; those that run go on, also over new connections where theirs are cut.
+
+        Peers get the code `busy`, by which they try again later and no job fails.
+        """
+        self._shares.refuse_new()
+
     def stop(self) -> None:
         """Take no more sessions and end those that run; their peers get the code `shutdown`."""
         self._shares.close()
