@@ -31,6 +31,9 @@ from smc.channel.message import MAX_LANES
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
+LOG_FORMATS: Final = ("plain", "json")
+
+_FORMAT: Final = f"Write one of {', '.join(LOG_FORMATS)}."
 _LEVEL: Final = f"Write one of {', '.join(LOG_LEVELS)}."
 
 LANE_INBOX_BYTES: Final = 16 << 20
@@ -238,6 +241,7 @@ class Config:
         plugins: distributions whose analyses the daemon loads, see `parties.plugins`.
         metrics_port: where the daemon answers with its metrics on the loopback address; 0 for nowhere.
         log_level: the least that the daemon logs, one of `LOG_LEVELS`.
+        log_format: what a line of its log is, one of `LOG_FORMATS`.
         compute: where it computes.
         pools: what it keeps ready for later comparisons.
         oidc: whose accounts may come into the dashboard; None for links alone.
@@ -260,6 +264,7 @@ class Config:
     plugins: Annotated[tuple[str, ...], Key("plugins.analyses")] = ()
     metrics_port: Annotated[int, Key("metrics.port"), Between(0, 65535)] = 0
     log_level: Annotated[str, Key("log.level"), OneOf(LOG_LEVELS, _LEVEL)] = "info"
+    log_format: Annotated[str, Key("log.format"), OneOf(LOG_FORMATS, _FORMAT)] = "plain"
     compute: Compute = field(default_factory=Compute)
     pools: tuple[KeptPools, ...] = ()
     oidc: Annotated[Oidc | None, Key("dashboard.oidc")] = None

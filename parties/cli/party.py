@@ -33,6 +33,7 @@ from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
 from parties.errors import DaemonUnavailable, PairingError
+from parties.exits import exit_code, of_the_machine
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
@@ -63,6 +64,8 @@ _END_SECONDS: Final = 25.0
 """How long a daemon takes at most to end in order; running sessions have ten seconds of it."""
 
 _LEAVE_SECONDS: Final = 2.0
+log = logging.getLogger("duetto")
+
 DEFAULT_PORT = "7443"
 
 
@@ -184,9 +187,9 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     signal.signal(signal.SIGUSR1, lambda *_: draining.set())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    with only_one(config), _without_room_refused():
-        foreign.capture()
-        logs.start(log_level or config.log_level)
+    foreign.capture(config.log_format)
+    logs.start(log_level or config.log_level, config.log_format)
+    with _errors_logged(config, as_json=as_json), only_one(config), _without_room_refused():
         daemon = Daemon(config)
         try:
             daemon.start()
@@ -204,7 +207,7 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
                     reloading.clear()
                     _reload(daemon)
         finally:
-            talk("stopping")
+            log.info("stopping")
             status = OK if stopping.is_set() else INTERNAL
             _leave_within(_END_SECONDS, status)
             daemon.stop()
@@ -224,6 +227,28 @@ def _leave_within(seconds: float, status: int = OK) -> None:
     atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, lambda *_: os._exit(status))
     signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+@contextmanager
+def _errors_logged(config: Config, *, as_json: bool) -> Iterator[None]:
+    """Where lines of the log are JSON, an error that ends the daemon is one, and no message for a person."""
+    try:
+        yield
+    except Exception as problem:
+        if config.log_format != "json":
+            raise
+        error: DuettoError | None = of_the_machine(problem) if isinstance(problem, OSError) else None
+        if isinstance(problem, DuettoError):
+            error = problem
+        if error is None:
+            log.critical(
+                "a defect of the program ends the daemon: %s", type(problem).__name__, exc_info=problem
+            )
+        else:
+            log.critical("%(error)s", {"error": error, "code": error.stable_code})
+        if as_json:  # then the error stands on stdout
+            raise
+        raise SystemExit(exit_code(error or problem)) from None
 
 
 @contextmanager
@@ -424,7 +449,7 @@ def _reload(daemon: Daemon) -> None:
     try:
         daemon.reload()
     except DuettoError as error:
-        logging.getLogger("duetto").error("reload refused, nothing has changed: %s", error)
+        log.error("reload refused, nothing has changed: %s", error)
 
 
 def _doubts(config: Config) -> list[dict[str, str]]:

@@ -305,9 +305,15 @@ class Daemon:
                 accept(load(self._config.path), name)
                 self.reload()
             except DuettoError as error:
-                log.warning("the renewed certificate of %s is not taken: %s", name, error)
+                log.warning(
+                    "the renewed certificate of %(peer)s is not taken: %(error)s",
+                    {"peer": name, "error": error},
+                )
             else:
-                log.info("the renewed certificate of %s is pinned, by the rule accept_renewals", name)
+                log.info(
+                    "the renewed certificate of %(peer)s is pinned, by the rule accept_renewals",
+                    {"peer": name},
+                )
 
     def _greet(self) -> None:
         for name in self._directory.names():
@@ -318,7 +324,7 @@ class Daemon:
         """Take no new work, end running sessions with the code `shutdown`, and close everything."""
         self._health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
         if self.drain.state is not None and self._runner.running:
-            log.warning("%d sessions are ended before they have come to their end", self._runner.running)
+            log.warning("sessions that are ended before they are done: %d", self._runner.running)
         self._peer_server.drain()
         self._runner.stop()
         self._filler.end()

@@ -176,7 +176,8 @@ class JobManager:
         task = self._admission.understand(parse_spec(toml))
         self.closed.require_open(task.peer)
         record = self._negotiation.draft(task, admitted)
-        _LOG.info("job %s: %s", record.job_id, record.state.value)
+        about = {"job": record.job_id, "peer": record.peer, "state": record.state.value}
+        _LOG.info("job %(job)s: %(state)s", about)
         courier = self._couriers[record.peer]
         if record.state is State.PROPOSED:
             with courier.holding(record.job_id):
@@ -389,7 +390,10 @@ class JobManager:
             return self._negotiation.consider(peer, draft).encode()
         except DuettoError as error:
             self.store.audit.refused(peer, job, error.stable_code)
-            _LOG.info("job %s: proposed by %s and refused: %s", job, peer, error)
+            _LOG.info(
+                "job %(job)s: proposed by %(peer)s and refused: %(error)s",
+                {"job": job, "peer": peer, "error": error},
+            )
             raise
 
     def tell(self, peer: str, standing: bytes) -> bytes:
@@ -459,7 +463,11 @@ class JobManager:
                 self._peers.run_session(record.peer, self._run(record).session_task())
         except DuettoError as error:
             level = logging.DEBUG if isinstance(error, PeerBusy) else logging.INFO
-            _LOG.log(level, "job %s: its session ended with code %s", job_id, error.stable_code)
+            _LOG.log(
+                level,
+                "job %(job)s: its session ended with code %(code)s",
+                {"job": job_id, "peer": record.peer, "code": error.stable_code},
+            )
             if self.store.summary(job_id).state is not State.APPROVED or self._stopping.is_set():
                 return
             if isinstance(error, (*UNREACHABLE, PeerBusy)):

@@ -178,7 +178,8 @@ class PeerWorker:
                 pause = self._round()
             except Exception as problem:  # a full disk, say; the debts are still there
                 _LOG.error(
-                    "the courier to %s goes on after %s: %s", self._peer, type(problem).__name__, problem
+                    "the courier to %(peer)s goes on after %(kind)s: %(problem)s",
+                    {"peer": self._peer, "kind": type(problem).__name__, "problem": problem},
                 )
                 pause = _TICK_SECONDS
             with self._changed:
@@ -256,9 +257,15 @@ class PeerWorker:
             self._rest()
             self._put_off(job_id, 0.0)
         except DuettoError as error:
-            _LOG.info("job %s: %s hears of it again later: %s", job_id, self._peer, error)
+            _LOG.info(
+                "job %(job)s: %(peer)s hears of it again later: %(error)s",
+                {"job": job_id, "peer": self._peer, "error": error},
+            )
         except Exception as problem:
-            _LOG.exception("job %s: a defect of the program: %s", job_id, type(problem).__name__)
+            _LOG.exception(
+                "job %(job)s: a defect of the program: %(kind)s",
+                {"job": job_id, "peer": self._peer, "kind": type(problem).__name__},
+            )
 
     def _put_off(self, job_id: str, seconds: float) -> None:
         with self._changed:
