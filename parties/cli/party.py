@@ -32,6 +32,7 @@ from parties.config import LOG_LEVELS, MAX_DRAIN_SECONDS, Address, Config, Peer,
 from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
+from parties.doctor import examine_self
 from parties.errors import DaemonUnavailable, PairingError
 from parties.exits import exit_code, of_the_machine
 from parties.ledger.book import open_ledger
@@ -190,7 +191,7 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     foreign.capture(config.log_format)
     logs.start(log_level or config.log_level, config.log_format)
     with _errors_logged(config, as_json=as_json), only_one(config), _without_room_refused():
-        daemon = Daemon(config)
+        daemon = Daemon(config, examine=examine_self)
         try:
             daemon.start()
             say_ready()

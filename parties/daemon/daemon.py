@@ -7,7 +7,7 @@ import hashlib
 import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -56,6 +56,7 @@ from smc.oblivious.workspace import Workspace
 
 if TYPE_CHECKING:
     from parties.daemon.metrics import MetricsServer
+    from parties.findings import Finding
 
 GRACE_SECONDS: Final = 10.0
 """How long running sessions may take to end when the daemon is stopped."""
@@ -71,6 +72,7 @@ class Daemon:
     Args:
         config: the configuration.
         terms: the versions and parameters that it speaks; its own unless a test passes others.
+        examine: makes the checks of `duetto party health` for `/healthz`, which lie above the daemon.
 
     Raises:
         ConfigError: a key file is open to others, the certificate has ended, or an address is in use.
@@ -78,7 +80,13 @@ class Daemon:
         KeyMaterialError: a Paillier key is too weak.
     """
 
-    def __init__(self, config: Config, terms: Terms | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        terms: Terms | None = None,
+        *,
+        examine: Callable[[Config], Iterable[Finding]] | None = None,
+    ) -> None:
         self._config, self._seen = config, _digests(config)
         self._reloading = threading.Lock()
         identity = load_identity(config)
@@ -128,10 +136,12 @@ class Daemon:
         self._manager.resume()
         try:
             if config.metrics_port:
+                from parties.daemon.healthz import Health
                 from parties.daemon.metrics import Figures, MetricsServer
 
-                figures = Figures(lambda: self._config, self._manager)
-                self._metrics = MetricsServer(config.metrics_port, figures)
+                figures = Figures(lambda: self._config, self._manager, self.drain)
+                ask = examine and Health(lambda: examine(self._config), self.drain)
+                self._metrics = MetricsServer(config.metrics_port, figures, ask)
             self._open_ports(config, identity, peers, terms)
         except DuettoError:
             self._manager.stop()
