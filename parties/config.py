@@ -31,6 +31,9 @@ from smc.channel.message import MAX_LANES
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
+LOG_FORMATS: Final = ("plain", "json")
+
+_FORMAT: Final = f"Write one of {', '.join(LOG_FORMATS)}."
 _LEVEL: Final = f"Write one of {', '.join(LOG_LEVELS)}."
 
 LANE_INBOX_BYTES: Final = 16 << 20
@@ -38,6 +41,9 @@ LANE_INBOX_BYTES: Final = 16 << 20
 
 LEAST_SOURCE_MIB: Final = 256
 """A process that reads sources takes about so much with its libraries."""
+
+MAX_DRAIN_SECONDS: Final = 30 * 86400
+"""For so long a daemon that is drained may wait for its jobs: as long as one may last."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
@@ -111,11 +117,12 @@ class Limits:
         ask_seconds: pause between questions to a peer about a job that it has not decided or begun.
         source_mib: MiB that reading one source may take; 0 for half of all that there is.
         source_seconds: how long reading one source may take.
+        drain_seconds: how long running jobs may take when the daemon is drained, unless it is told otherwise.
     """
 
     sessions: Annotated[int, Between(1, 64)] = 4
     message_seconds: Annotated[int, Between(1, 86400)] = 600
-    job_seconds: Annotated[int, Between(1, 30 * 86400)] = 86400
+    job_seconds: Annotated[int, Between(1, MAX_DRAIN_SECONDS)] = 86400
     inbox_bytes: Annotated[int, Between(2 << 20, 4 << 30)] = 256 << 20
     wait_days: Annotated[int, Between(1, 3650)] = 14
     memory_mib: Annotated[int, Between(0, 1 << 24)] = 0
@@ -123,6 +130,7 @@ class Limits:
     ask_seconds: Annotated[int, Between(1, 3600)] = 60
     source_mib: Annotated[int, Between(0, 1 << 24)] = 0
     source_seconds: Annotated[int, Between(1, 86400)] = 1800
+    drain_seconds: Annotated[int, Between(1, MAX_DRAIN_SECONDS)] = 3600
 
     def __post_init__(self) -> None:
         if 0 < self.source_mib < LEAST_SOURCE_MIB:
@@ -233,6 +241,7 @@ class Config:
         plugins: distributions whose analyses the daemon loads, see `parties.plugins`.
         metrics_port: where the daemon answers with its metrics on the loopback address; 0 for nowhere.
         log_level: the least that the daemon logs, one of `LOG_LEVELS`.
+        log_format: what a line of its log is, one of `LOG_FORMATS`.
         compute: where it computes.
         pools: what it keeps ready for later comparisons.
         oidc: whose accounts may come into the dashboard; None for links alone.
@@ -255,6 +264,7 @@ class Config:
     plugins: Annotated[tuple[str, ...], Key("plugins.analyses")] = ()
     metrics_port: Annotated[int, Key("metrics.port"), Between(0, 65535)] = 0
     log_level: Annotated[str, Key("log.level"), OneOf(LOG_LEVELS, _LEVEL)] = "info"
+    log_format: Annotated[str, Key("log.format"), OneOf(LOG_FORMATS, _FORMAT)] = "plain"
     compute: Compute = field(default_factory=Compute)
     pools: tuple[KeptPools, ...] = ()
     oidc: Annotated[Oidc | None, Key("dashboard.oidc")] = None

@@ -7,8 +7,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import Enum
 from functools import partial
 from typing import Final
 
@@ -23,6 +21,7 @@ from parties.audit.verification import (
 )
 from parties.catalog.declarations.declaration import load_catalog
 from parties.client import ask_daemon, is_reversed
+from parties.client.words import draining_words
 from parties.clock import CLOCK
 from parties.closed_peers import read_closed
 from parties.cluster.connecting import check_files
@@ -30,6 +29,7 @@ from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
 from parties.errors import ClockError, ConfigError, KeysLocked, PeerRefused, PeerUntrusted, VersionMismatch
+from parties.findings import DAEMON, DRAINING, Finding, Status
 from parties.hooks import AnyHook
 from parties.jobs.storage.results import SPACE, ResultFolder
 from parties.kept_pools import KeptPools
@@ -81,43 +81,6 @@ _NEWEST_STAMPS: Final = 30
 
 _SLOW_RTT_MS = 200.0
 _SLOW_MBIT = 10.0
-
-
-class Status(Enum):
-    """How a check came out."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check.
-
-    Attributes:
-        subject: `self`, or the name of a peer.
-        check: what was looked at.
-        verdict: how it came out.
-        what: what was found.
-        hint: what to do about it; empty if all is well.
-    """
-
-    subject: str
-    check: str
-    verdict: Status
-    what: str
-    hint: str = ""
-
-    def document(self) -> dict[str, str]:
-        """As plain JSON values."""
-        return {
-            "subject": self.subject,
-            "check": self.check,
-            "verdict": self.verdict.value,
-            "what": self.what,
-            "hint": self.hint,
-        }
 
 
 def examine_self(config: Config) -> list[Finding]:
@@ -526,12 +489,12 @@ def _daemon(config: Config) -> Iterator[Finding]:
         pid = running_pid(config)
         said = ask_daemon(config, pid) if pid is not None else {}
     except DuettoError as error:
-        yield Finding("self", "daemon", Status.FAIL, error.what, error.hint)
+        yield Finding("self", DAEMON, Status.FAIL, error.what, error.hint)
         return
     if pid is None:
-        yield Finding("self", "daemon", Status.WARN, "does not run", "Start it with `duetto party start`.")
+        yield Finding("self", DAEMON, Status.WARN, "does not run", "Start it with `duetto party start`.")
         return
-    yield Finding("self", "daemon", Status.OK, f"runs as process {pid} and answers")
+    yield Finding("self", DAEMON, Status.OK, f"runs as process {pid} and answers")
     if said["database_lost"]:
         yield Finding(
             "self",
@@ -540,6 +503,9 @@ def _daemon(config: Config) -> Iterator[Finding]:
             "the daemon writes jobs to a file that is no longer in the home, and is lost when it ends",
             "Stop the daemon, bring jobs.sqlite back from a copy of the home, and start it again.",
         )
+    if said["draining"] is not None:
+        words, hint = draining_words(said["draining"]), "Start it again then: `duetto party start`."
+        yield Finding("self", DRAINING, Status.WARN, words, hint)
     for name in said["reversed"]:
         yield Finding("self", WAY, Status.OK, REVERSED.format(peer=name))
     try:

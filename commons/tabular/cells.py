@@ -37,19 +37,25 @@ LIMIT_SIGN: Final = r"^\s*(?:<=?|≤|＜)\s*"
 ABOVE_SIGN: Final = r"^\s*(?:>=?|≥|＞)\s*"
 """The beginning of a cell such as `>200`, as a regular expression."""
 
-_NUMBER: Final = r"([0-9][0-9.,' ]*)%?$"
+SUFFIX: Final = r"[^\s\d.,'+<>=≤≥＜＞-][^\s\d]{0,7}"
+"""What may stand behind a number, as a regular expression: it cannot be taken for a part of the number."""
+
+_NUMBER: Final = rf"([0-9][0-9.,' ]*(?:(?<=[0-9])[ \u00a0\u202f]?(?!%$){SUFFIX})?)%?$"
 _LIMIT: Final = re.compile(LIMIT_SIGN + _NUMBER)
 _ABOVE: Final = re.compile(ABOVE_SIGN + _NUMBER)
 
 
 def limit_in(text: str) -> str | None:
-    """The number in a text such as `<0.2` or `≤ 5`, as it is written there; None for any other text."""
+    """The number in a text such as `<0.2` or `≤ 5 mg/l`, as it is written there, with a unit but without `%`.
+
+    None for any other text.
+    """
     found = _LIMIT.match(text)
     return None if found is None else found[1].strip()
 
 
 def above_in(text: str) -> str | None:
-    """The number in a text such as `>200` or `≥ 5`, as it is written there; None for any other text."""
+    """The same of a text such as `>200` or `≥ 5 mg/l`."""
     found = _ABOVE.match(text)
     return None if found is None else found[1].strip()
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final
 
 from commons.settings.marks import Inline
-from commons.tabular.cells import ABOVE_LIMIT, BELOW_LIMIT, above_in, halve, limit_in
+from commons.tabular.cells import ABOVE_LIMIT, BELOW_LIMIT, SUFFIX, above_in, halve, limit_in
 from commons.tabular.encodings import is_encoding
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -24,8 +24,6 @@ SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"
 ISO: Final = "%Y-%m-%d"
 CHOICES: Final = ("", *BELOW_LIMIT)
 ABOVE_CHOICES: Final = ("", *ABOVE_LIMIT)
-SUFFIX: Final = r"[^\s\d.,'+<>=≤≥＜＞-][^\s\d]{0,7}"
-"""What may stand behind a number, as a regular expression: it cannot be taken for a part of the number."""
 _SUFFIX: Final = re.compile(SUFFIX)
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DIRECTIVES: Final = {

@@ -14,7 +14,8 @@ from parties.cli import service
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, listing, talk
 from parties.config import load
-from parties.doctor import WAY, Finding, Status, examine_cluster, examine_peer, examine_self
+from parties.doctor import WAY, examine_cluster, examine_peer, examine_self
+from parties.findings import DRAINING, Finding, Status
 
 _OWN: Final = "this party"
 _MEASURED: Final = ("latency", "bandwidth")
@@ -57,7 +58,8 @@ def _print(out: Screen, findings: Sequence[Finding], *, verbose: bool) -> None:
     if bad:
         out.print(f"{bad} {'check fails' if bad == 1 else 'checks fail'}.")
     else:
-        out.print(f"Ready to run jobs with {peers}." if peers else "Ready. No peer was asked.")
+        when = " when the daemon is started again" if any(f.check == DRAINING for f in findings) else ""
+        out.print(f"Ready to run jobs with {peers}{when}." if peers else f"Ready{when}. No peer was asked.")
     if not verbose:
         out.print(f"-v lists all {len(findings)} checks.")
 

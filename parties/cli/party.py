@@ -25,14 +25,16 @@ from parties.cli.options import Listing, config_option, home_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.cli.signing import say_what_to_sign
 from parties.client import Party, ask_daemon
-from parties.client.words import state_words
+from parties.client.words import draining_words, state_words
 from parties.clock import CLOCK
 from parties.closed_peers import read_closed
-from parties.config import LOG_LEVELS, Address, Config, Peer, load
+from parties.config import LOG_LEVELS, MAX_DRAIN_SECONDS, Address, Config, Peer, load
 from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
+from parties.doctor import examine_self
 from parties.errors import DaemonUnavailable, PairingError
+from parties.exits import exit_code, of_the_machine
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
@@ -63,6 +65,8 @@ _END_SECONDS: Final = 25.0
 """How long a daemon takes at most to end in order; running sessions have ten seconds of it."""
 
 _LEAVE_SECONDS: Final = 2.0
+log = logging.getLogger("duetto")
+
 DEFAULT_PORT = "7443"
 
 
@@ -174,31 +178,37 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     from parties.daemon.daemon import Daemon
 
     config = load(config_path)
-    stopping, reloading = threading.Event(), threading.Event()
+    stopping, reloading, draining = threading.Event(), threading.Event(), threading.Event()
 
     def stop(*_: object) -> None:
         stopping.set()
         _leave_within(_END_SECONDS)
 
     signal.signal(signal.SIGHUP, lambda *_: reloading.set())
+    signal.signal(signal.SIGUSR1, lambda *_: draining.set())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    with only_one(config), _without_room_refused():
-        foreign.capture()
-        logs.start(log_level or config.log_level)
-        daemon = Daemon(config)
+    foreign.capture(config.log_format)
+    logs.start(log_level or config.log_level, config.log_format)
+    with _errors_logged(config, as_json=as_json), only_one(config), _without_room_refused():
+        daemon = Daemon(config, examine=examine_self)
         try:
             daemon.start()
             say_ready()
             _say_ready(config, daemon.address, as_json=as_json)
             daemon.load()
             while not stopping.wait(1.0):
+                if draining.is_set():
+                    draining.clear()
+                    daemon.drain.start()
+                if daemon.drain.is_over:
+                    stopping.set()
                 daemon.follow_dates()
                 if reloading.is_set():
                     reloading.clear()
                     _reload(daemon)
         finally:
-            talk("stopping")
+            log.info("stopping")
             status = OK if stopping.is_set() else INTERNAL
             _leave_within(_END_SECONDS, status)
             daemon.stop()
@@ -218,6 +228,28 @@ def _leave_within(seconds: float, status: int = OK) -> None:
     atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, lambda *_: os._exit(status))
     signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+@contextmanager
+def _errors_logged(config: Config, *, as_json: bool) -> Iterator[None]:
+    """Where lines of the log are JSON, an error that ends the daemon is one, and no message for a person."""
+    try:
+        yield
+    except Exception as problem:
+        if config.log_format != "json":
+            raise
+        error: DuettoError | None = of_the_machine(problem) if isinstance(problem, OSError) else None
+        if isinstance(problem, DuettoError):
+            error = problem
+        if error is None:
+            log.critical(
+                "a defect of the program ends the daemon: %s", type(problem).__name__, exc_info=problem
+            )
+        else:
+            log.critical("%(error)s", {"error": error, "code": error.stable_code})
+        if as_json:  # then the error stands on stdout
+            raise
+        raise SystemExit(exit_code(error or problem)) from None
 
 
 @contextmanager
@@ -291,6 +323,10 @@ def status(config_path: Path | None, as_json: bool) -> None:
 
     def render(out: Screen) -> None:
         out.print(f"{config.name} runs as process {pid}, listening on {listens}.")
+        if said["draining"] is not None:
+            out.print(
+                f"draining: {draining_words(said['draining'])}. Start it again then: `duetto party start`."
+            )
         out.print(f"jobs: {jobs}")
         if waiting:
             out.print(
@@ -332,16 +368,31 @@ def status(config_path: Path | None, as_json: bool) -> None:
 
 
 @party.command()
+@click.option("--drain", is_flag=True, help="Begin no more jobs, and let those that run end first.")
+@click.option(
+    "--seconds",
+    type=click.IntRange(1, MAX_DRAIN_SECONDS),
+    help="With --drain: how long they may take; else drain_seconds in [limits].",
+)
 @config_option
 @json_option
-def stop(config_path: Path | None, as_json: bool) -> None:
-    """Stop the daemon in order and wait until it has ended."""
+def stop(*, drain: bool, seconds: int | None, config_path: Path | None, as_json: bool) -> None:
+    """Stop the daemon in order and wait until it has ended.
+
+    Running jobs are ended, unless --drain is given: then proposals and approvals are still taken, and what is
+    not begun runs after the next start. Ctrl-C ends the waiting, not the draining; `duetto party stop` does.
+    """
+    if seconds is not None and not drain:
+        raise UsageError("--seconds is for running jobs, which are ended at once.", "Give --drain as well.")
     config = load(config_path)
     pid = running_pid(config)
     if pid is not None:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
         until = time.monotonic() + _STOP_SECONDS
+        if drain:
+            until += _drain(config, seconds or 0)
+        else:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
         while running_pid(config) == pid:
             if time.monotonic() > until:
                 raise DaemonUnavailable(f"Process {pid} does not end.", f"End it with `kill -9 {pid}`.")
@@ -387,11 +438,19 @@ def changes(peer: Peer, found: pairing.Pairing, paired: pairing.Pairing) -> str:
     return f"{' '.join(asked)} Does the peer say the same?" if asked else ""
 
 
+def _drain(config: Config, seconds: int) -> float:
+    """Let the daemon come to rest, and say so; the seconds that this may take."""
+    with Party(config.path) as asked:
+        found = asked.drain(seconds)
+    talk(f"draining: {draining_words(found)}.")
+    return found["seconds_left"]
+
+
 def _reload(daemon: Daemon) -> None:
     try:
         daemon.reload()
     except DuettoError as error:
-        logging.getLogger("duetto").error("reload refused, nothing has changed: %s", error)
+        log.error("reload refused, nothing has changed: %s", error)
 
 
 def _doubts(config: Config) -> list[dict[str, str]]:

@@ -16,8 +16,9 @@ from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.config import Config, load
 from parties.daemon.service import unit, unit_name
-from parties.doctor import WAY, Finding, Status, examine_self
+from parties.doctor import WAY, examine_self
 from parties.errors import ConfigError
+from parties.findings import Finding, Status, ill_of
 from parties.pki.files import PUBLIC, write_atomically
 from smc.errors import UsageError
 
@@ -31,15 +32,11 @@ _ILL: Final = 1
 def health(config_path: Path | None, as_json: bool) -> None:
     """Say whether the daemon can run jobs: exit status 0 if so, 1 if not.
 
-    The daemon answers, its certificate is valid, ledger and audit log are whole, and there is room on the
-    disk. Peers are not asked; `duetto doctor` does.
+    The daemon answers and does not drain, its certificate is valid, ledger and audit log are whole, and there
+    is room on the disk. Peers are not asked; `duetto doctor` does.
     """
     findings = complete_hints(examine_self(load(config_path)))
-    ill = [
-        f
-        for f in findings
-        if f.verdict is Status.FAIL or (f.check == "daemon" and f.verdict is not Status.OK)
-    ]
+    ill = ill_of(findings)
 
     def render(out: Screen) -> None:
         for finding in findings:

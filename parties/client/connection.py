@@ -102,6 +102,11 @@ class Connection:
                 raise unpack(packed) from None
             if problem.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise JobError(WAITED, WAIT_ON, code="timeout") from None
+            if problem.code() is grpc.StatusCode.UNIMPLEMENTED:
+                raise DaemonUnavailable(
+                    f"The daemon of {self.name} is of another release, which does not know this command.",
+                    "Start it again: `duetto party stop`, `duetto party start`.",
+                ) from None
             raise DaemonUnavailable(
                 f"The daemon of {self.name} does not answer at {self._socket}.",
                 "Start it with `duetto party start`.",

@@ -152,7 +152,8 @@ class Party(Connection):
     def status(self, timeout: float = CALL_SECONDS) -> dict[str, Any]:
         """The daemon's peers, number of jobs by state, where it listens, and whether its files are whole.
 
-        `reversed` has the peers that it cannot dial and that keep a connection open for its calls.
+        `reversed` has the peers that it cannot dial and that keep a connection open for its calls; `draining`
+        what `drain` returns, or None where it begins jobs.
 
         Args:
             timeout: seconds to wait for an answer.
@@ -167,6 +168,7 @@ class Party(Connection):
             "listens": reply.listens,
             "database_lost": reply.database_lost,
             "reversed": list(reply.reversed),
+            "draining": _draining(reply.draining) if reply.HasField("draining") else None,
         }
 
     def closed(self) -> dict[str, Closure]:
@@ -202,6 +204,17 @@ class Party(Connection):
         reply = self.call("Reload", pb.ReloadRequest())
         names = ("added", "removed", "changed", "later", "files")
         return {name: list(getattr(reply, name)) for name in names}
+
+    def drain(self, seconds: float = 0) -> dict[str, float]:
+        """Let the daemon begin no job any more, and end when those that run have ended.
+
+        Args:
+            seconds: after which those that still run are ended; 0 for what is configured.
+
+        Returns:
+            The jobs that run, `sessions`, and `seconds_left` of their time.
+        """
+        return _draining(self.call("Drain", pb.DrainRequest(seconds=seconds)))
 
 
 class Job:
@@ -440,6 +453,10 @@ class Job:
         decision = pb.Decision(job_id=self.id, actor=person.name, uid=person.uid, act=act, **further)
         self._message = self._party.call(verb, decision)
         return self
+
+
+def _draining(reply: pb.Draining) -> dict[str, float]:
+    return {"sessions": reply.sessions, "seconds_left": reply.seconds_left}
 
 
 def _document(report: pb.Report) -> dict[str, Any]:

@@ -23,6 +23,13 @@ _STATES: Final = {
 }
 
 
+def draining_words(draining: Mapping[str, float]) -> str:
+    """How far a daemon has come to rest, after `draining:`; see `Party.drain`."""
+    count = int(draining["sessions"])
+    running = f"{count} job{'s' * (count != 1)} running"
+    return f"{running}, no other begins; the daemon ends within {draining['seconds_left']:.0f} s"
+
+
 DUE_BECAUSE: Final = {COIN: "by its coin", BROKEN_OFF: "since it broke off"}
 """Why a run is due for an audit, for people."""
 

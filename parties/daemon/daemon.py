@@ -7,7 +7,7 @@ import hashlib
 import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -42,6 +42,7 @@ from parties.ports.terms import Terms
 from parties.release import release
 from parties.session.answering import Answering
 from parties.session.directory import PeerDirectory, load_peers
+from parties.session.draining import Drain
 from parties.session.filling import Filler
 from parties.session.keeper import Keeper, Means
 from parties.session.links import Links
@@ -55,6 +56,7 @@ from smc.oblivious.workspace import Workspace
 
 if TYPE_CHECKING:
     from parties.daemon.metrics import MetricsServer
+    from parties.findings import Finding
 
 GRACE_SECONDS: Final = 10.0
 """How long running sessions may take to end when the daemon is stopped."""
@@ -70,6 +72,7 @@ class Daemon:
     Args:
         config: the configuration.
         terms: the versions and parameters that it speaks; its own unless a test passes others.
+        examine: makes the checks of `duetto party health` for `/healthz`, which lie above the daemon.
 
     Raises:
         ConfigError: a key file is open to others, the certificate has ended, or an address is in use.
@@ -77,7 +80,13 @@ class Daemon:
         KeyMaterialError: a Paillier key is too weak.
     """
 
-    def __init__(self, config: Config, terms: Terms | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        terms: Terms | None = None,
+        *,
+        examine: Callable[[Config], Iterable[Finding]] | None = None,
+    ) -> None:
         self._config, self._seen = config, _digests(config)
         self._reloading = threading.Lock()
         identity = load_identity(config)
@@ -123,13 +132,16 @@ class Daemon:
             Means(self._directory, self._runner, answering, self._links, config.limits.sessions, pauses)
         )
         self._metrics: MetricsServer | None = None
+        self.drain = Drain(self._rest, lambda: self._runner.running, config.limits.drain_seconds)
         self._manager.resume()
         try:
             if config.metrics_port:
+                from parties.daemon.healthz import Health
                 from parties.daemon.metrics import Figures, MetricsServer
 
-                figures = Figures(lambda: self._config, self._manager)
-                self._metrics = MetricsServer(config.metrics_port, figures)
+                figures = Figures(lambda: self._config, self._manager, self.drain)
+                ask = examine and Health(lambda: examine(self._config), self.drain)
+                self._metrics = MetricsServer(config.metrics_port, figures, ask)
             self._open_ports(config, identity, peers, terms)
         except DuettoError:
             self._manager.stop()
@@ -249,6 +261,12 @@ class Daemon:
         )
         return done
 
+    def _rest(self) -> None:
+        """Begin no session any more; see `Drain`."""
+        self._runner.refuse_new()
+        self._manager.hold_back()
+        self._peer_server.drain()
+
     def follow_dates(self) -> None:
         """Close connections whose certificates end, and pin renewals that the configuration lets in.
 
@@ -297,9 +315,15 @@ class Daemon:
                 accept(load(self._config.path), name)
                 self.reload()
             except DuettoError as error:
-                log.warning("the renewed certificate of %s is not taken: %s", name, error)
+                log.warning(
+                    "the renewed certificate of %(peer)s is not taken: %(error)s",
+                    {"peer": name, "error": error},
+                )
             else:
-                log.info("the renewed certificate of %s is pinned, by the rule accept_renewals", name)
+                log.info(
+                    "the renewed certificate of %(peer)s is pinned, by the rule accept_renewals",
+                    {"peer": name},
+                )
 
     def _greet(self) -> None:
         for name in self._directory.names():
@@ -309,6 +333,8 @@ class Daemon:
     def stop(self) -> None:
         """Take no new work, end running sessions with the code `shutdown`, and close everything."""
         self._health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+        if self.drain.state is not None and self._runner.running:
+            log.warning("sessions that are ended before they are done: %d", self._runner.running)
         self._peer_server.drain()
         self._runner.stop()
         self._filler.end()
@@ -351,14 +377,14 @@ class Daemon:
                 f"{self._socket} is not a socket, and in the way of the control socket.",
                 f"Move it away: `mv {quote(str(self._socket))} {quote(str(self._socket) + '.old')}`.",
             )
-        self._control = make_control_server(self._manager, self.reload, listens=str(self.address))
+        self._control = make_control_server(self._manager, self.reload, self.drain, str(self.address))
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
         self._control.add_insecure_port(f"unix:{self._socket}")
         self._of_roles = []
         for one in config.sockets:
             one.check_place()
-            server = make_control_server(self._manager, self.reload, str(self.address), one.role)
+            server = make_control_server(self._manager, self.reload, self.drain, str(self.address), one.role)
             server.add_insecure_port(f"unix:{one.path}")
             self._of_roles.append((one, server))
 

@@ -37,12 +37,16 @@ _NOISE: Final = "WARNING: All log messages before absl::InitializeLog()"
 log = logging.getLogger("libraries")
 
 
-def capture() -> None:
-    """Pass on what is written to descriptor 2 from now on; `sys.stderr` goes where it went."""
+def capture(form: str = "plain") -> None:
+    """Pass on what is written to descriptor 2 from now on; `sys.stderr` goes where it went.
+
+    Args:
+        form: of the lines, one of `parties.config.LOG_FORMATS`.
+    """
     own = os.dup(2)
     sys.stderr = os.fdopen(own, "w", buffering=1, errors="backslashreplace")
     reading, writing = os.pipe()
-    subprocess.Popen(_COMMAND, stdin=reading, stdout=subprocess.DEVNULL, stderr=own)  # noqa: S603 - this program
+    subprocess.Popen([*_COMMAND, form], stdin=reading, stdout=subprocess.DEVNULL, stderr=own)  # noqa: S603 - this program
     os.close(reading)
     os.dup2(writing, 2)
     os.close(writing)
@@ -109,7 +113,7 @@ def main() -> None:
     """Read standard input until the daemon has ended, however it is ended."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    logs.start()
+    logs.start(form=sys.argv[1])
     pass_on(sys.stdin.buffer, Passing())
 
 

@@ -1,4 +1,4 @@
-"""Figures about a running daemon, for a monitoring system on the same machine.
+"""Figures about a running daemon, and whether it can run jobs, for a monitoring system on the same machine.
 
 OpenMetrics text at `http://127.0.0.1:PORT/metrics`, if `[metrics] port` is configured. Whoever can use the
 loopback address of the machine can read it: it has counts, names of peers, rules and populations of the local
@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,8 @@ from typing_extensions import override
 
 from parties.config import Config
 from parties.contracts.state import State
+from parties.daemon import healthz
+from parties.daemon.healthz import Health
 from parties.errors import ConfigError
 from parties.jobs.manager import JobManager
 from parties.ledger.entries import LedgerError
@@ -30,6 +33,7 @@ from parties.pki import certificate
 from parties.pki.home import load_peer, own_pairing
 from parties.policy.budgets import gauges
 from parties.release import release
+from parties.session.draining import Drain
 from smc.errors import DuettoError
 
 if TYPE_CHECKING:
@@ -54,12 +58,14 @@ class Figures:
     Args:
         config: says which configuration is in force.
         manager: the jobs.
+        drain: whether jobs begin.
     """
 
-    def __init__(self, config: Callable[[], Config], manager: JobManager) -> None:
+    def __init__(self, config: Callable[[], Config], manager: JobManager, drain: Drain) -> None:
         self._in_force = config
         self._config = config()
         self._manager = manager
+        self._drain = drain
         self._budgets: tuple[object, list[Metric]] = (None, [])
 
     def collect(self) -> Iterator[Metric]:
@@ -81,6 +87,10 @@ class Figures:
         yield days
         free = shutil.disk_usage(self._config.home).free
         yield GaugeMetricFamily("duetto_disk_free_bytes", "Free space where the home lies.", value=free)
+        draining = self._drain.state is not None
+        yield GaugeMetricFamily(
+            "duetto_draining", "1 if no job begins until it is started again.", value=draining
+        )
         last = self._manager.store.audit.head[0]
         yield GaugeMetricFamily("duetto_audit_lines", "Lines of the audit log.", value=last + 1)
         yield from self._traffic()
@@ -201,12 +211,13 @@ class MetricsServer:
     Args:
         port: to listen on; 0 lets the system choose.
         figures: what to answer.
+        health: whether jobs can run; without it `/healthz` is no page.
 
     Raises:
         ConfigError: the package is not installed, or the port is in use.
     """
 
-    def __init__(self, port: int, figures: Figures) -> None:
+    def __init__(self, port: int, figures: Figures, health: Health | None = None) -> None:
         try:
             from prometheus_client import CollectorRegistry, ProcessCollector
             from prometheus_client.openmetrics.exposition import generate_latest
@@ -219,7 +230,7 @@ class MetricsServer:
         registry.register(figures)
         ProcessCollector(registry=registry)
         try:
-            self._server = _Server((HOST, port), _handler(partial(generate_latest, registry)))
+            self._server = _Server((HOST, port), _handler(partial(generate_latest, registry), health))
         except OSError as problem:
             raise ConfigError(
                 f"[metrics] cannot listen on {HOST}:{port}: {problem.strerror}.", "Choose another port."
@@ -241,7 +252,7 @@ class MetricsServer:
         self._server.server_close()
 
 
-def _handler(read: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
+def _handler(read: Callable[[], bytes], health: Health | None) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = CALLER_SECONDS
         server_version = "duetto"
@@ -252,15 +263,20 @@ def _handler(read: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
             # A page of another site whose name was made to point here would be able to read the answer.
             if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
                 self.send_error(421)
-            elif self.path != PATH:
-                self.send_error(404)
+            elif self.path == PATH:
+                self._give(HTTPStatus.OK, _TYPE, read())
+            elif self.path == healthz.PATH and health is not None:
+                status, body = health.answer()
+                self._give(status, "application/json", body)
             else:
-                body = read()
-                self.send_response(200)
-                self.send_header("Content-Type", _TYPE)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self.send_error(404)
+
+        def _give(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
         @override
         def log_message(self, format: str, *args: object) -> None:

@@ -18,6 +18,7 @@ import grpc
 from typing_extensions import override
 
 from commons.errors import near
+from parties.config import MAX_DRAIN_SECONDS
 from parties.contracts.records import Summary
 from parties.contracts.state import State
 from parties.errors import PeerBusy, PolicyError
@@ -30,6 +31,7 @@ from parties.persons.statement import Presented
 from parties.persons.webauthn import MAX_SIGNATURE
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
+from parties.session.draining import Drain
 from smc.errors import DuettoError, UsageError
 
 SERVICE = "duetto.v1.Control"
@@ -62,7 +64,8 @@ class Reloaded:
 
 def make_control_server(
     manager: JobManager,
-    reload: Callable[[], Reloaded] = Reloaded,
+    reload: Callable[[], Reloaded],
+    drain: Drain,
     listens: str = "",
     role: PersonRole | None = None,
 ) -> grpc.Server:
@@ -71,13 +74,14 @@ def make_control_server(
     Args:
         manager: the jobs.
         reload: reads the configuration again.
+        drain: lets the daemon come to rest.
         listens: where peers are listened to.
         role: whose socket it is, which bounds what it takes; None for that of the daemon's own account.
     """
     threads = sum(ROOM.values()) + _QUICK_THREADS
     server = grpc.server(ThreadPoolExecutor(threads, thread_name_prefix="control"))
     control_pb2_grpc.add_ControlServicer_to_server(  # type: ignore[no-untyped-call]
-        ControlService(manager, reload, listens, role), server
+        ControlService(manager, reload, drain, listens, role), server
     )
     return server
 
@@ -177,12 +181,18 @@ class ControlService(control_pb2_grpc.ControlServicer):
     """See control.proto; every verb is one of `JobManager`."""
 
     def __init__(
-        self, manager: JobManager, reload: Callable[[], Reloaded], listens: str, role: PersonRole | None
+        self,
+        manager: JobManager,
+        reload: Callable[[], Reloaded],
+        drain: Drain,
+        listens: str,
+        role: PersonRole | None,
     ) -> None:
         self._manager = manager
         self._role = role
         self._listens = listens
         self._reload = reload
+        self._drain = drain
         self._rooms = {kind: threading.BoundedSemaphore(calls) for kind, calls in ROOM.items()}
 
     def check_role(self, verb: str) -> None:
@@ -347,6 +357,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             persons = self._manager.gate.text_in_force()
         except DuettoError as error:
             problem = str(error)
+        draining = self._drain.state
         states = {state.value: count for state, count in self._manager.store.counts().items()}
         return pb.StatusReply(
             party=self._manager.name,
@@ -359,6 +370,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             persons=persons,
             reversed=[peer for peer in self._manager.peer_names if self._manager.is_reversed(peer)],
             closed=[pb.ClosedPeer(**asdict(one)) for one in self._manager.closed.all().values()],
+            draining=None if draining is None else pb.Draining(**asdict(draining)),
         )
 
     @_guarded(Kind.QUICK)
@@ -378,6 +390,17 @@ class ControlService(control_pb2_grpc.ControlServicer):
         who = Person(request.actor, request.uid)
         self._manager.open_peer(request.peer, who, _presented(request))
         return pb.PeerReply()
+
+    @_guarded(Kind.QUICK)
+    @override
+    def Drain(self, request: pb.DrainRequest, context: grpc.ServicerContext) -> pb.Draining:
+        """Begin no job any more, and end when those that run have ended."""
+        if not 0 <= request.seconds <= MAX_DRAIN_SECONDS:
+            raise UsageError(
+                "The seconds that running jobs may take are not in the range.",
+                f"Give a number from 1 to {MAX_DRAIN_SECONDS}, or none for what is configured.",
+            )
+        return pb.Draining(**asdict(self._drain.start(request.seconds)))
 
     def _summary(self, job: Summary) -> pb.Job:
         """What is said of a job without opening its papers."""

@@ -86,7 +86,10 @@ def note_due(job: Summary, why: str, audit: Audit, ledger: Ledger) -> None:
     try:
         ledger.note(DUE, job.digest, job.peer, why=why)
     except LedgerError as problem:
-        _LOG.error("job %s: that it is due is not in the ledger: %s", job.job_id, problem)
+        _LOG.error(
+            "job %(job)s: that it is due is not in the ledger: %(problem)s",
+            {"job": job.job_id, "problem": problem},
+        )
 
 
 def same_columns(record: Record, store: JobReader) -> list[dict[str, Any]]:

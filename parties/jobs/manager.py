@@ -25,7 +25,7 @@ from parties.jobs.agreement.decisions import Decisions, Person
 from parties.jobs.agreement.messages import PeerState, parse_status
 from parties.jobs.agreement.negotiation import Negotiation
 from parties.jobs.agreement.outbox import Outbox
-from parties.jobs.agreement.standing import waits_for
+from parties.jobs.agreement.standing import RESTART, waits_for
 from parties.jobs.covert import audit_document, note_due
 from parties.jobs.loading import LazyAnalyses
 from parties.jobs.storage.housekeeping import Housekeeper
@@ -100,8 +100,8 @@ class JobManager:
             self.store, load, identity, peers, self._decisions, self.gate, self._outbox, self._changed
         )
         self._sessions = config.limits.sessions
+        self._stopping, self._holds_back = threading.Event(), threading.Event()
         self._couriers = {peer: self._courier(peer) for peer in peers.names()}
-        self._stopping = threading.Event()
         self.housekeeper = Housekeeper(
             self.store,
             config,
@@ -131,6 +131,12 @@ class JobManager:
         for courier in self._couriers.values():
             courier.start()
         self.housekeeper.start()
+
+    def hold_back(self) -> None:
+        """Begin no job any more; what is proposed and approved is kept for the next start."""
+        self._holds_back.set()
+        for courier in self._couriers.values():
+            courier.hold_back()
 
     def load(self) -> None:
         """Load all analyses, so that the first job need not wait for them; raises as `Loading.admission`."""
@@ -170,7 +176,8 @@ class JobManager:
         task = self._admission.understand(parse_spec(toml))
         self.closed.require_open(task.peer)
         record = self._negotiation.draft(task, admitted)
-        _LOG.info("job %s: %s", record.job_id, record.state.value)
+        about = {"job": record.job_id, "peer": record.peer, "state": record.state.value}
+        _LOG.info("job %(job)s: %(state)s", about)
         courier = self._couriers[record.peer]
         if record.state is State.PROPOSED:
             with courier.holding(record.job_id):
@@ -257,6 +264,8 @@ class JobManager:
 
     def waits_for(self, job: Summary) -> str:
         """What an unfinished job waits for, for people; empty if for nothing."""
+        if self._holds_back.is_set() and job.state is State.APPROVED:
+            return RESTART
         courier = self._couriers.get(job.peer)
         trouble = courier.trouble if courier is not None else "it is not paired any more"
         if not trouble and job.state is not State.WAITING_PEER and self.is_reversed(job.peer):
@@ -381,7 +390,10 @@ class JobManager:
             return self._negotiation.consider(peer, draft).encode()
         except DuettoError as error:
             self.store.audit.refused(peer, job, error.stable_code)
-            _LOG.info("job %s: proposed by %s and refused: %s", job, peer, error)
+            _LOG.info(
+                "job %(job)s: proposed by %(peer)s and refused: %(error)s",
+                {"job": job, "peer": peer, "error": error},
+            )
             raise
 
     def tell(self, peer: str, standing: bytes) -> bytes:
@@ -431,7 +443,10 @@ class JobManager:
 
     def _courier(self, peer: str) -> PeerWorker:
         errands = PeerCalls(self._negotiation.propose, self._negotiation.tell, self._dial)
-        return PeerWorker(peer, self._outbox, self.store, errands, self._patience, self._sessions)
+        courier = PeerWorker(peer, self._outbox, self.store, errands, self._patience, self._sessions)
+        if self._holds_back.is_set():
+            courier.hold_back()
+        return courier
 
     def _dial(self, job_id: str) -> None:
         """Confirm an approved job and run it.
@@ -447,7 +462,12 @@ class JobManager:
             if self._negotiation.tell(job_id).word is PeerState.APPROVED:
                 self._peers.run_session(record.peer, self._run(record).session_task())
         except DuettoError as error:
-            _LOG.info("job %s: its session ended with code %s", job_id, error.stable_code)
+            level = logging.DEBUG if isinstance(error, PeerBusy) else logging.INFO
+            _LOG.log(
+                level,
+                "job %(job)s: its session ended with code %(code)s",
+                {"job": job_id, "peer": record.peer, "code": error.stable_code},
+            )
             if self.store.summary(job_id).state is not State.APPROVED or self._stopping.is_set():
                 return
             if isinstance(error, (*UNREACHABLE, PeerBusy)):

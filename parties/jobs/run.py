@@ -15,7 +15,7 @@ from parties.contracts.contract import Schemas
 from parties.contracts.records import Progress, Record
 from parties.contracts.state import State
 from parties.disclosure.auditor import JobAuditor
-from parties.errors import DataError
+from parties.errors import DataError, PeerBusy
 from parties.evidence.covert import CovertRun
 from parties.evidence.statements import SIGNATURE_BYTES
 from parties.evidence.store import BROKEN_OFF
@@ -201,7 +201,10 @@ class Run:
 
     def _ended(self, error: DuettoError | None) -> None:
         how = "finished" if error is None else f"ended with code {error.stable_code}"
-        _LOG.info("job %s: its run has %s", self._record.job_id, how)
+        level = logging.DEBUG if isinstance(error, PeerBusy) else logging.INFO
+        code = error.stable_code if error is not None else ""
+        about = {"job": self._record.job_id, "peer": self._record.peer, "how": how, "code": code}
+        _LOG.log(level, "job %(job)s: its run has %(how)s", about)
         if self._evidence is not None:
             self._settle(self._evidence, error)
         state = self._store.summary(self._record.job_id).state
@@ -221,7 +224,10 @@ class Run:
         try:
             why = evidence.ended(whole=error is None)
         except DuettoError as problem:
-            _LOG.error("job %s: its evidence: %s", self._record.job_id, problem)
+            _LOG.error(
+                "job %(job)s: its evidence: %(problem)s",
+                {"job": self._record.job_id, "peer": self._record.peer, "problem": problem},
+            )
             why = BROKEN_OFF
         if why:
             note_due(self._record, why, self._store.audit, self._ledger)

@@ -111,7 +111,7 @@ class Heads:
             try:
                 self._ledger.require(*unpack(said.seen))
             except LedgerError as error:
-                _LOG.error("session with %s refused: %s", peer, error)
+                _LOG.error("session with %(peer)s refused: %(error)s", {"peer": peer, "error": error})
                 self._note(peer, Whose.OWN)
                 raise
 
@@ -133,7 +133,10 @@ class Heads:
             for seen in (unpack(before.seen), newest):
                 forked = head[0] == seen[0] and seen[1] not in (GENESIS, head[1])
                 if forked or head[0] < unpack(before.seen)[0]:
-                    _LOG.error("session refused: the ledger of %s lacks entry %d, seen before", peer, seen[0])
+                    _LOG.error(
+                        "session refused: the ledger of %(peer)s lacks entry %(entry)d, seen before",
+                        {"peer": peer, "entry": seen[0]},
+                    )
                     self._notes.add(peer, Whose.PEER)
                     raise LedgerError(
                         f"The ledger of {peer!r} is older than what this party has seen of it.",

@@ -82,10 +82,11 @@ VERBS: Final[Mapping[str, Act | None]] = {
     "Status": None,
     "Reload": None,
     "OpenPeer": Act.OPEN,
+    "Drain": None,
 }
 """The verbs of the control service and the act that each takes; None for those that only read, which whoever
 reaches the socket may call: the account that reaches it can read the files as well. `Reload` reads files of
-which each has to be signed by itself."""
+which each has to be signed by itself, and `Drain` ends the daemon, which the account can do by a signal."""
 
 
 SOCKETS: Final[Mapping[str, frozenset[PersonRole]]] = {
@@ -93,7 +94,7 @@ SOCKETS: Final[Mapping[str, frozenset[PersonRole]]] = {
     **dict.fromkeys(("List", "Show", "Watch", "Status", "Certificate"), frozenset(PersonRole)),
     "Result": frozenset({PersonRole.VIEWER, PersonRole.ANALYST, PersonRole.STEWARD}),
     **dict.fromkeys(("Check", "Estimate"), ALLOWED[Act.SUBMIT] | ALLOWED[Act.APPROVE]),
-    "Reload": _MAINTAINERS,
+    **dict.fromkeys(("Reload", "Drain"), _MAINTAINERS),
 }
 """The verbs of the control service that the socket of each role takes. What has to be signed is signed
 besides. An operator's approvals are taken only where it is, since a rule asks for operators only there."""

@@ -126,7 +126,10 @@ class Renewals:
             try:
                 self._keep(config, config.peer(peer), data)
             except (DuettoError, OSError, UnicodeDecodeError) as error:
-                log.warning("the renewal that %s announces is not taken: %s", peer, error)
+                log.warning(
+                    "the renewal that %(peer)s announces is not taken: %(error)s",
+                    {"peer": peer, "error": error},
+                )
 
     def due(self) -> tuple[str, ...]:
         """The peers whose renewals the rule of the configuration accepts; each is named once."""
@@ -151,7 +154,8 @@ class Renewals:
             self._due.add(peer.name)
         else:
             log.warning(
-                "%s has announced a renewed certificate: run `duetto keys accept %s`", peer.name, peer.name
+                "%(peer)s has announced a renewed certificate: run `duetto keys accept %(peer)s`",
+                {"peer": peer.name},
             )
 
 

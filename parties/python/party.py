@@ -17,7 +17,8 @@ from parties.catalog.recipes import recipe, splink_model
 from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
 from parties.config import Config, load
-from parties.doctor import Status, examine_cluster, examine_peer, examine_self
+from parties.doctor import examine_cluster, examine_peer, examine_self
+from parties.findings import Status
 from parties.jobs.checks.opening import local_admission
 from parties.jobs.checks.spending import ledger_document, log_document
 from parties.jobs.reports import policy_document

@@ -120,7 +120,10 @@ class Connections:
         self.look()  # connections that are closed count no more
         if self._is_admitted(peer, end):
             return True
-        log.warning("a call of %s was refused: it has %d connections already", peer, self._of_one_peer)
+        log.warning(
+            "a call of %(peer)s was refused: it has %(most)d connections already",
+            {"peer": peer, "most": self._of_one_peer},
+        )
         return False
 
     def look(self) -> int:

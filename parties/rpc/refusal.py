@@ -74,20 +74,26 @@ def refuse(context: grpc.ServicerContext, code: str) -> NoReturn:
     context.abort(_STATUS.get(code, grpc.StatusCode.FAILED_PRECONDITION), "refused")
 
 
-def code_of(error: BaseException, doing: str) -> str:
-    """What the peer learns of an error; the local log gets the rest.
+def code_of(error: BaseException, doing: str, **about: str) -> str:
+    """What the peer learns of an error; the local log gets the rest, and `about`: the `job`, the `peer`.
 
-    Of an error that is not a `DuettoError` the log gets the type and the place, since its text may hold
-    values.
+    Lack of room is logged at the lowest level only. Of an error that is not a `DuettoError` the log gets the
+    type and the place, since its text may hold values.
     """
     if isinstance(error, DuettoError):
-        log.warning("%s: %s", doing, error)
+        # The peer comes again every second while there is no room.
+        level = logging.DEBUG if isinstance(error, PeerBusy) else logging.WARNING
+        said = {"doing": doing, "error": error, "code": clean(error.stable_code), **about}
+        log.log(level, "%(doing)s: %(error)s", said)
         return clean(error.stable_code)
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "unknown place"
-    log.error("%s: a defect of the program: %s at %s", doing, type(error).__name__, place)
+    log.error(
+        "%(doing)s: a defect of the program: %(kind)s at %(place)s",
+        {"doing": doing, "kind": type(error).__name__, "place": place, **about},
+    )
     return "internal"
 
 

@@ -51,7 +51,7 @@ class Answering:
         try:
             self._terms.agree(theirs)
         except DuettoError as error:
-            log.warning("greeting of %s: %s", peer, error)
+            log.warning("greeting of %(peer)s: %(error)s", {"peer": peer, "error": error})
         self._renewals.hear(peer, greeting.renewal)
         return make_greeting(self._identity, self._terms, self._renewals.own, key_exchange)
 

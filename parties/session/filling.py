@@ -252,7 +252,9 @@ class Filler:
             due.at = time.monotonic() + min(longest, first * 2 ** min(due.failures, 20))
             due.failures += 1
             if error.stable_code != due.code:  # not at each attempt
-                log.info("pools with %s are not filled now: %s", kept.peer, error)
+                log.info(
+                    "pools with %(peer)s are not filled now: %(error)s", {"peer": kept.peer, "error": error}
+                )
             due.code = error.stable_code
 
     # Both sides
@@ -343,7 +345,10 @@ class Filler:
         try:
             self._note(peer=peer, **sums)
         except DuettoError as problem:
-            log.error("what was made with %s is not in the audit log: %s", peer, problem)
+            log.error(
+                "what was made with %(peer)s is not in the audit log: %(problem)s",
+                {"peer": peer, "problem": problem},
+            )
 
 
 def _gave_way(error: Exception) -> bool:

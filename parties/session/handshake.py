@@ -213,7 +213,7 @@ def listen(
         elif opening.commitment:
             raise ProtocolViolation(_NOT_COVERT)
     except Exception as error:
-        code = code_of(error, f"Session with {sides.peer} refused")
+        code = code_of(error, f"Session with {sides.peer} refused", peer=sides.peer)
         _refuse(stream, code)
         if isinstance(error, DuettoError):
             raise

@@ -162,7 +162,7 @@ class _Kept:
             except DuettoError as error:
                 ended = error
             except Exception as problem:  # whatever it is, the next attempt comes
-                log.exception("the stream to %s: a defect of the program", self._peer)
+                log.exception("the stream to %(peer)s: a defect of the program", {"peer": self._peer})
                 ended = DuettoError(
                     f"A defect of the program ({type(problem).__name__}).",
                     "The log names the place; report it.",
@@ -265,7 +265,7 @@ class _Kept:
                 self._open(client)
                 said.granted.SetInParent()
         except Exception as error:
-            said.code = code_of(error, f"{content} of {self._peer}")
+            said.code = code_of(error, f"{content} of {self._peer}", peer=self._peer)
         answers.put(said)
 
     def _open(self, client: PeerClient) -> None:
@@ -303,6 +303,8 @@ class _Kept:
             return
         self._said = said
         if ended is None:
-            log.info("a stream to %s is open, over which it can call if it cannot dial", self._peer)
+            log.info(
+                "a stream to %(peer)s is open, over which it can call if it cannot dial", {"peer": self._peer}
+            )
         else:
-            log.info("no stream to %s is open now: %s", self._peer, ended.what)
+            log.info("no stream to %(peer)s is open now: %(why)s", {"peer": self._peer, "why": ended.what})

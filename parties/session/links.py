@@ -101,9 +101,15 @@ class Link:
             for answer in answers:
                 self._take(answer)
         except ProtocolViolation as violation:
-            log.warning("the stream that %s keeps open is ended: %s", self.peer, violation)
+            log.warning(
+                "the stream that %(peer)s keeps open is ended: %(problem)s",
+                {"peer": self.peer, "problem": violation},
+            )
         except Exception as problem:  # gRPC's iterator of a broken call raises plain exceptions
-            log.debug("the stream that %s kept open broke: %s", self.peer, type(problem).__name__)
+            log.debug(
+                "the stream that %(peer)s kept open broke: %(kind)s",
+                {"peer": self.peer, "kind": type(problem).__name__},
+            )
         finally:
             self.end()
 

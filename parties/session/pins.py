@@ -81,7 +81,9 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
             log.warning("a caller with an unknown certificate was refused")
             refuse(context, "peer-untrusted")
         if end <= self._clock():
-            log.warning("a call of %s was refused: the certificate of its connection has ended", name)
+            log.warning(
+                "a call of %(peer)s was refused: the certificate of its connection has ended", {"peer": name}
+            )
             refuse(context, "peer-untrusted")
         return name
 

@@ -193,7 +193,7 @@ class SessionRunner:
                 self._run(stream, task)
             except DuettoError as error:
                 failure = error
-                code_of(error, f"Session with {stream.peer}")
+                code_of(error, f"Session with {stream.peer}", peer=stream.peer, job=job_id)
             finally:
                 stream.finish(LINGER_SECONDS)
                 if task is not None:
@@ -218,6 +218,18 @@ class SessionRunner:
         with self._lock:
             streams = [stream for stream in self._streams.values() if stream.peer == peer]
         return any(stream.outage is not None for stream in streams)
+
+    @property
+    def running(self) -> int:
+        """Sessions of jobs that have a place."""
+        return self._shares.taken
+
+    def refuse_new(self) -> None:
+        """Take no more sessions; those that run go on, also over new connections where theirs are cut.
+
+        Peers get the code `busy`, by which they try again later and no job fails.
+        """
+        self._shares.refuse_new()
 
     def stop(self) -> None:
         """Take no more sessions and end those that run; their peers get the code `shutdown`."""
@@ -297,7 +309,7 @@ class SessionRunner:
             _abort(channel, OutOfMemory.code)
             raise OutOfMemory from None
         except Exception as error:
-            code = code_of(error, f"Job {task.job_id}")
+            code = code_of(error, f"Job {task.job_id}", peer=stream.peer, job=task.job_id)
             _abort(channel, code)
             raise DuettoError(
                 f"The job failed because of a defect of the program ({type(error).__name__}).",
@@ -314,7 +326,7 @@ class SessionRunner:
             try:
                 self._closing(stream.peer, job_id, error.stable_code)
             except DuettoError as problem:  # it is closed until the daemon is started again
-                code_of(problem, f"Closing {stream.peer}")
+                code_of(problem, f"Closing {stream.peer}", peer=stream.peer)
         with self._lock:
             others = [one for one in self._streams.values() if one.peer == stream.peer and one is not stream]
         for other in others:

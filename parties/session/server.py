@@ -115,7 +115,7 @@ class PeerService(peer_pb2_grpc.PeerServicer):
                     or max(len(blob.data), blob.want) > PROBE_BLOB
                     or moved > PROBE_BYTES
                 ):
-                    log.warning("probe of %s is over its limits", peer)
+                    log.warning("probe of %(peer)s is over its limits", {"peer": peer})
                     refuse(context, ProtocolViolation.code)
                 yield pb.Blob(sequence=number, data=bytes(blob.want))
         finally:
@@ -126,7 +126,7 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         try:
             return answer(peer)
         except Exception as error:
-            refuse(context, code_of(error, f"{doing} of {peer}"))
+            refuse(context, code_of(error, f"{doing} of {peer}", peer=peer))
 
 
 class ReverseService(reverse_pb2_grpc.ReverseServicer):

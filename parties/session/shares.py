@@ -36,7 +36,7 @@ class Shares:
         self._leave_seat: Callable[[], None] | None = None
         self._taken = dict.fromkeys(peers, 0)
         self._changed = threading.Condition()
-        self._closed = False
+        self._refusing = self._closed = False
 
     def set_peers(self, peers: Collection[str]) -> None:
         """Share the places among these peers from now on; a place that is taken stays so until it is left."""
@@ -49,11 +49,11 @@ class Shares:
         """A place for one session with a peer.
 
         Raises:
-            PeerBusy: there is none that this peer may take, or the daemon is being stopped.
+            PeerBusy: there is none that this peer may take, or the daemon begins no more sessions.
         """
         self.give_way()
         with self._changed:
-            if self._closed:
+            if self._refusing:
                 raise _stopped()
             if not self._is_free(peer):
                 raise PeerBusy(
@@ -81,7 +81,7 @@ class Shares:
             PeerBusy: the daemon is not idle, somebody has the seat, or the daemon is being stopped.
         """
         with self._changed:
-            if self._closed:
+            if self._refusing:
                 raise _stopped()
             if self._leave_seat is not None or not self.is_quiet:
                 raise PeerBusy("This daemon is not idle.", "It is tried again later.")
@@ -106,16 +106,28 @@ class Shares:
         if leave is not None:
             leave()
 
+    def refuse_new(self) -> None:
+        """Give no more places, and end what is done in idle time; whoever has a place goes on."""
+        with self._changed:
+            self._refusing = True
+        self.give_way()
+
     def close(self) -> None:
-        """Give no more places, and end what is done in idle time."""
+        """The same, and whoever has a place is to leave it."""
         with self._changed:
             self._closed = True
-        self.give_way()
+        self.refuse_new()
 
     @property
     def is_closed(self) -> bool:
-        """Whether no more places are given."""
+        """Whether whoever has a place is to leave it."""
         return self._closed
+
+    @property
+    def taken(self) -> int:
+        """Places that are taken."""
+        with self._changed:
+            return sum(self._taken.values())
 
     def drain(self, seconds: float) -> bool:
         """Wait until neither a place nor the seat is taken; whether that was so in time."""

@@ -99,7 +99,7 @@ FLOORS = (
     ("smc.testing", "smc"),
     ("parties",),
     ("parties.errors", "parties.texts", "parties.release"),
-    ("parties.exits",),
+    ("parties.exits", "parties.findings"),
     (
         *("parties.bounded_files", "parties.clock", "parties.memory", "parties.places", "parties.processes"),
         *("parties.posting", "parties.servers", "parties.workers"),

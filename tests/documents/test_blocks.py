@@ -6,6 +6,7 @@ was never tried.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -121,9 +122,14 @@ def of(*languages: str) -> list:
 
 def test_every_block_has_a_kind():
     for block in BLOCKS:
-        assert block.language in {"toml", "python", "", "console", "text"}, block.id
+        assert block.language in {"toml", "python", "", "console", "text", "json"}, block.id
         if block.language == "text":
             assert block.page == DRAWINGS, block.id
+
+
+@pytest.mark.parametrize("block", of("json"))
+def test_lines_are_objects(block):
+    assert all(isinstance(json.loads(line), dict) for line in block.text.splitlines())
 
 
 @pytest.mark.parametrize("block", of("toml"))

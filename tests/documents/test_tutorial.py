@@ -42,6 +42,7 @@ NOT_RUN = MappingProxyType(
         "duetto ledger stamp": "needs a service; tests/parties/stamps run it with one of their own",
         "duetto keys protect": "asks at a terminal; tests/parties/pki/test_protecting.py runs it",
         "duetto keys unprotect": "the same",
+        "duetto party stop --drain": "ends what is asked later; tests/parties/cli/test_draining.py runs it",
         "duetto peer open": "there is no closed peer; tests/parties/test_closed_peers.py runs it",
         "duetto keys token": "needs a token; tests/parties/pki/test_token.py runs it with SoftHSM",
         "systemd-ask-password": "changes the machine",

@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from parties.client import job_text
-from parties.jobs.control import make_control_server
+from parties.contracts.state import State
+from parties.jobs.control import Reloaded, make_control_server
 from parties.jobs.manager import JobManager
 from parties.pki import certificate
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
+from parties.session.draining import Drain
 from tests.parties.jobs.institutions import job
 
 SETTINGS = '[party]\nname = "{name}"\n[listen]\naddress = "127.0.0.1:0"\n'
@@ -28,6 +30,11 @@ def total(epsilon: str = "1/2", recipients: Sequence[str] = ("alice", "bob")) ->
 TOTAL = total()
 
 
+def drain_of(manager: JobManager) -> Drain:
+    """How a manager comes to rest, without a port for peers."""
+    return Drain(manager.hold_back, lambda: manager.store.counts().get(State.RUNNING, 0), 60)
+
+
 @contextmanager
 def control(manager: JobManager, home: Path) -> Iterator[Path]:
     """The control socket of a party in its home of the same name, with configuration and certificate."""
@@ -36,7 +43,7 @@ def control(manager: JobManager, home: Path) -> Iterator[Path]:
     for name, data in zip(("tls.crt", "tls.key"), certificate.make(home.name), strict=True):
         write_atomically(home / "keys" / name, data, PRIVATE)
     (home / "run").mkdir()
-    server = make_control_server(manager)
+    server = make_control_server(manager, Reloaded, drain_of(manager))
     server.add_insecure_port(f"unix:{home}/run/control.sock")
     server.start()
     yield home

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in, lost_by_limits
+from commons.tabular.cells import MISSING_TOKENS, SUFFIX, above_in, limit_in, lost_by_limits
 from commons.tabular.column_names import direct, is_called
-from commons.tabular.dialect import ISO, SUFFIX, Writing
+from commons.tabular.dialect import ISO, Writing
 from parties.catalog.columns.cells import CONTROL, is_missing
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.columns.hints import TIMES, date_formats, has_short_year, looks_like_code, writings
@@ -189,8 +189,8 @@ def _numbers(
     if lost and len(lost) <= min(MAX_LABELS, len(weights) - 1):
         return _of_limits(text, weights, lost, likely, most, native)
     read = (below if said.below_limit else {}) | (above if said.above_limit else {})
-    suffix = _suffix(weights)
-    bare = {one: read.get(one) or _bare(one, suffix) for one in weights}
+    suffix = _suffix(weights) or _suffix(read.values())
+    bare = {one: _bare(read.get(one, one), suffix) for one in weights}
 
     def ways_of(some: Sequence[str]) -> list[Writing]:
         return writings([bare[one] for one in some if one not in native]) or [_PLAIN] * (native >= {*some})
@@ -220,9 +220,9 @@ def _numbers(
     return Inference(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
 
 
-def _suffix(weights: Mapping[str, int]) -> str:
+def _suffix(texts: Iterable[str]) -> str:
     """What stands behind all numbers, such as a unit, or behind some of them, if that is `%`; else empty."""
-    numbers = [one for one in weights if re.match(r"[+-]?[0-9]", one)]
+    numbers = [one for one in texts if re.match(r"[+-]?[0-9]", one)]
     words = {found["word"] if (found := _SUFFIX.search(one)) else "" for one in numbers}
     if words <= {_PERCENT, ""}:
         return _PERCENT if _PERCENT in words else ""

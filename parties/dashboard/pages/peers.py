@@ -11,7 +11,8 @@ from parties.catalog.declarations.declaration import load_catalog
 from parties.closed_peers import read_closed
 from parties.dashboard.drawing.desk import Context, form, redirect, render
 from parties.dashboard.pages.persons import acting, signable
-from parties.doctor import Status, examine_cluster, examine_peer, examine_self
+from parties.doctor import examine_cluster, examine_peer, examine_self
+from parties.findings import Status
 from parties.persons.roles import Act
 from parties.pki import certificate, pairing
 from parties.pki.home import add_peer, load_pairing, load_peer, own_pairing, require_later

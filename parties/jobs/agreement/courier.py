@@ -105,7 +105,7 @@ class PeerWorker:
         self._failures = 0
         self._away_until = 0.0
         self._trouble = ""
-        self._stopping = False
+        self._stopping = self._begins_none = False
         self._random = Randomness()
         self._pool = ThreadPoolExecutor(sessions, thread_name_prefix=f"duetto-{peer}")
         self._thread = threading.Thread(target=self._go, name=f"courier-{peer}", daemon=True)
@@ -120,6 +120,11 @@ class PeerWorker:
         for job_id in self._outbox.owed(self._peer):
             self._due[job_id] = 0.0
         self._thread.start()
+
+    def hold_back(self) -> None:
+        """Dial no more; proposals and words still go to the peer."""
+        with self._changed:
+            self._begins_none = True
 
     def stop(self) -> None:
         """Begin no more errands and wait for those under way, for a while."""
@@ -173,7 +178,8 @@ class PeerWorker:
                 pause = self._round()
             except Exception as problem:  # a full disk, say; the debts are still there
                 _LOG.error(
-                    "the courier to %s goes on after %s: %s", self._peer, type(problem).__name__, problem
+                    "the courier to %(peer)s goes on after %(kind)s: %(problem)s",
+                    {"peer": self._peer, "kind": type(problem).__name__, "problem": problem},
                 )
                 pause = _TICK_SECONDS
             with self._changed:
@@ -213,6 +219,9 @@ class PeerWorker:
         if job.outgoing and job.state in (State.PROPOSED, State.APPROVED):
             errand = self._errands.propose if job.state is State.PROPOSED else self._errands.dial
             with self._changed:
+                if self._begins_none and errand is self._errands.dial:
+                    self._due[job.job_id] = time.monotonic() + self._patience.ask_seconds
+                    return
                 if len(self._under_way) >= self._sessions or time.monotonic() < self._busy_until:
                     return
                 self._under_way[job.job_id] = errand
@@ -248,9 +257,15 @@ class PeerWorker:
             self._rest()
             self._put_off(job_id, 0.0)
         except DuettoError as error:
-            _LOG.info("job %s: %s hears of it again later: %s", job_id, self._peer, error)
+            _LOG.info(
+                "job %(job)s: %(peer)s hears of it again later: %(error)s",
+                {"job": job_id, "peer": self._peer, "error": error},
+            )
         except Exception as problem:
-            _LOG.exception("job %s: a defect of the program: %s", job_id, type(problem).__name__)
+            _LOG.exception(
+                "job %(job)s: a defect of the program: %(kind)s",
+                {"job": job_id, "peer": self._peer, "kind": type(problem).__name__},
+            )
 
     def _put_off(self, job_id: str, seconds: float) -> None:
         with self._changed:

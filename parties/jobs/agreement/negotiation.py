@@ -139,7 +139,9 @@ class Negotiation:
             refused = isinstance(error, PeerError) and error.stable_code in _SAYS_NO
             with suppress(JobError):
                 self._store.fail(job_id, error, State.DENIED if refused else State.FAILED)
-            _LOG.info("job %s: proposal ended with code %s", job_id, error.stable_code)
+            _LOG.info(
+                "job %(job)s: proposal ended with code %(code)s", {"job": job_id, "code": error.stable_code}
+            )
             raise
 
     def tell(self, job_id: str) -> JobStatus:
@@ -198,7 +200,10 @@ class Negotiation:
             try:
                 self._admission().check_contract(examined.task, contract)
             except UsageError as problem:
-                _LOG.info("job %s: proposed by %s and unfit: %s", contract.job_id, peer, problem)
+                _LOG.info(
+                    "job %(job)s: proposed by %(peer)s and unfit: %(problem)s",
+                    {"job": contract.job_id, "peer": peer, "problem": problem},
+                )
                 return Answer(PeerState.UNFIT, contract)
             known = self._keep(peer, contract, examined)
         if known.peer != peer or known.outgoing:
@@ -354,7 +359,10 @@ class Negotiation:
                     self._store.finish(job.job_id)
                 else:
                     self._store.fail(job.job_id, reason(state, said.word, said.code, job.peer), state)
-                _LOG.info("job %s: %s, as %s says", job.job_id, state.value, job.peer)
+                _LOG.info(
+                    "job %(job)s: %(state)s, as %(peer)s says",
+                    {"job": job.job_id, "state": state.value, "peer": job.peer},
+                )
             after = self._store.summary(job.job_id)
         if after.state is not before:
             self._changed(after)
@@ -380,7 +388,7 @@ class Negotiation:
         self._decisions.require(record, partial(self._judge, record))
         signature = sign(record.contract, record.role, self._identity.signing)
         self._store.move(record.job_id, State.APPROVED, own_signature=signature, **changes)
-        _LOG.info("job %s: approved", record.job_id)
+        _LOG.info("job %(job)s: approved", {"job": record.job_id, "peer": record.peer})
 
     def _check_draft(self, peer: str, draft: Contract) -> None:
         role = draft.proposer.other
@@ -421,7 +429,7 @@ class Negotiation:
                 )
             except JobError:  # the same proposal came twice at once
                 return self._store.get(contract.job_id)
-            _LOG.info("job %s: proposed by %s", record.job_id, peer)
+            _LOG.info("job %(job)s: proposed by %(peer)s", {"job": record.job_id, "peer": peer})
             if not examined.verdict.needs_person:
                 self._decisions.of_rule(contract, peer, examined.verdict.rule)
                 self._sign(record)

@@ -103,6 +103,9 @@ def reason(state: State, word: PeerState, code: str, peer: str) -> DuettoError:
     return JobError(f"The job failed at {peer}{why}.", hint, code="peer-failed")
 
 
+RESTART: Final = "this daemon, which begins no more jobs, to be started again"
+"""What a job waits for that was approved while the daemon is drained."""
+
 _OURS: Final = "a person of this party, to approve or deny it"
 _THEIRS: Final = "a person at {peer}, to approve or deny it"
 

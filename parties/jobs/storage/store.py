@@ -188,7 +188,10 @@ class JobStore(JobReader):
                 try:
                     self._erase(job_id)
                 except StorageError as problem:
-                    _LOG.error("job %s: that its result is deleted is not written yet: %s", job_id, problem)
+                    _LOG.error(
+                        "job %(job)s: that its result is deleted is not written yet: %(problem)s",
+                        {"job": job_id, "problem": problem},
+                    )
                     return
                 except JobError:  # of a database that does not know it
                     self._results.delete(job_id)
@@ -247,7 +250,7 @@ class JobStore(JobReader):
         for job_id in aside.keys() - here:
             if job_id in rows and rows[job_id]["kept"]:
                 self._results.take_up(job_id)
-                _LOG.info("job %s: its result is taken up again", job_id)
+                _LOG.info("job %(job)s: its result is taken up again", {"job": job_id})
 
     def put_aside(self, job_id: str) -> None:
         """Put a result aside that was paid for and cannot be that of a finished job here.
@@ -257,10 +260,9 @@ class JobStore(JobReader):
         """
         place = self._results.set_aside(job_id)
         _LOG.warning(
-            "job %s: its result is not that of a finished job here and was put aside as %s; "
+            "job %(job)s: its result is not that of a finished job here and was put aside as %(file)s; "
             "see `duetto job aside`",
-            job_id,
-            place.name,
+            {"job": job_id, "file": place.name},
         )
 
     def require_room(self) -> None:
@@ -308,7 +310,9 @@ class JobStore(JobReader):
                     self._database.execute(
                         "update jobs set kept = 1, deleted = '' where job_id = ? and deleted != ''", (job_id,)
                     )
-                _LOG.warning("job %s: its result was deleted by a wrong clock, and is back", job_id)
+                _LOG.warning(
+                    "job %(job)s: its result was deleted by a wrong clock, and is back", {"job": job_id}
+                )
             elif since <= now.moment - TRASH:
                 if rows and rows[0]["deleted"]:
                     self._erase(job_id)
@@ -388,7 +392,10 @@ class JobStore(JobReader):
 
     def set_progress(self, job_id: str, progress: Progress) -> None:
         """Note how far a running job is, for those who watch."""
-        _LOG.debug("job %s: %s, %d of %d", job_id, progress.stage, progress.done, progress.of)
+        _LOG.debug(
+            "job %(job)s: %(stage)s, %(done)d of %(of)d",
+            {"job": job_id, "stage": progress.stage, "done": progress.done, "of": progress.of},
+        )
         with self._changed:
             self._progress[job_id] = progress
             self._version += 1
@@ -423,7 +430,10 @@ class JobStore(JobReader):
             try:
                 self._write_end(job_id, state, error)
             except StorageError as problem:
-                _LOG.error("job %s: its end is not written yet: %s", job_id, problem)
+                _LOG.error(
+                    "job %(job)s: its end is not written yet: %(problem)s",
+                    {"job": job_id, "problem": problem},
+                )
                 # the first end is the cause; later ones follow from it
                 self._owed.setdefault(job_id, (state, error))
 

@@ -18,9 +18,10 @@ from parties.cluster.connecting import Members, connect
 from parties.cluster.executor import ClusterExecutor
 from parties.cluster.work import work
 from parties.config import Address, Compute, Dask
-from parties.doctor import Status, examine_cluster
+from parties.doctor import examine_cluster
 from parties.errors import ClusterError, ClusterMismatch, ClusterUnavailable, ConfigError
 from parties.exits import exit_code
+from parties.findings import Status
 from parties.jobs.faults import from_code
 from parties.release import release
 from smc.ciphers.paillier import Ciphertexts, OwnPaillier

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import pytest
 
@@ -19,6 +20,8 @@ MINIMAL = {"party": {"name": "north"}, "listen": {"address": "127.0.0.1:7443"}}
 def test_levels_are_of_our_own_loggers(level, monkeypatch):
     asked = {}
     monkeypatch.setattr(logging, "basicConfig", lambda **given: asked.update(given))
+    monkeypatch.setattr(logging, "captureWarnings", lambda _: None)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
     loggers = [logging.getLogger(name) for name in ("duetto", "parties", "smc")]
     before = [logger.level for logger in loggers]
     try:

@@ -110,6 +110,7 @@ def test_metrics_are_openmetrics_and_name_no_data(home):
         300 < figures["duetto_certificate_days", "south"] <= figures["duetto_certificate_days", "north"] + 1
     )
     assert figures["duetto_audit_lines",] >= 1
+    assert figures["duetto_draining",] == 0
     assert figures["process_resident_memory_bytes",] > 1 << 20
     assert str(home) not in body
 
@@ -147,6 +148,9 @@ def test_a_daemon_that_is_well(home):
     assert {"daemon", "ledger", "audit log", "certificate", "disk"} <= {
         c["check"] for c in document["checks"]
     }
+    status, body = asked(home, path="/healthz")
+    assert (status, json.loads(body)) == (200, {"healthy": True, "ill": []})
+    assert asked(home, path="/healthz", Host="evil.example")[0] == 421
 
 
 def test_what_was_in_force_stands_in_the_log(home, daemon):

@@ -7,7 +7,8 @@ import html
 import pytest
 
 from parties.config import load
-from parties.doctor import Status, examine_self
+from parties.doctor import examine_self
+from parties.findings import Status
 from tests.parties.dashboard.browsing import Browser
 
 BROKEN = {

@@ -9,6 +9,7 @@ import pytest
 from parties.contracts.state import State
 from parties.daemon.metrics import Figures
 from tests.parties.jobs.joined import Pair, job_file, wait_state
+from tests.parties.served import drain_of
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def samples(pair, name):
     manager = pair.network.managers[name]
     return {
         (sample.name, sample.labels["analysis"]): sample.value
-        for family in Figures(lambda: pair.config(name), manager)._traffic()
+        for family in Figures(lambda: pair.config(name), manager, drain_of(manager))._traffic()
         for sample in family.samples
     }
 

@@ -18,7 +18,7 @@ from parties.client import Party
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import ConfigError, PolicyError
-from parties.jobs.control import make_control_server
+from parties.jobs.control import Reloaded, make_control_server
 from parties.person_roles import PersonRole
 from parties.persons.roles import ALLOWED, SOCKETS, VERBS, Act
 from parties.role_sockets import RoleSocket
@@ -26,6 +26,7 @@ from scripts.processes import ended, paired, started
 from tests.parties.jobs.joined import job_file, wait_final, wait_state
 from tests.parties.persons.made import KEYS, OF_ROLE, begin
 from tests.parties.persons.test_matrix import SERVICE, outcome, request
+from tests.parties.served import drain_of
 
 SIGNS = {**dict.fromkeys(Act, PersonRole.STEWARD)}
 """Whose signature comes with a request, so that nothing but the socket bounds it."""
@@ -43,7 +44,7 @@ def sockets(pair, folder):
     """South's sockets of all roles, and a job of north that waits there."""
     servers = []
     for role in PersonRole:
-        server = make_control_server(pair.south, role=role)
+        server = make_control_server(pair.south, Reloaded, drain_of(pair.south), role=role)
         server.add_insecure_port(f"unix:{folder}/{role.value}.sock")
         server.start()
         servers.append(server)

@@ -12,8 +12,9 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from parties.config import Address, Keepalive
-from parties.doctor import Status, _key_exchange
+from parties.doctor import _key_exchange
 from parties.errors import ConfigError, PairingError, PeerBusy, PeerRefused, PeerUntrusted
+from parties.findings import Status
 from parties.pki import certificate
 from parties.ports.terms import NEWEST, Terms
 from parties.rpc import tls

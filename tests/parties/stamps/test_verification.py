@@ -17,7 +17,8 @@ from parties.audit.files import name_of
 from parties.audit.lines import STATE
 from parties.audit.writer import Audit
 from parties.config import load
-from parties.doctor import Status, examine_self
+from parties.doctor import examine_self
+from parties.findings import Status
 from parties.jobs.storage import backup
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import LOG_HEAD

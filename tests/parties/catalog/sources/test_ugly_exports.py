@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
+from commons.tabular.dialect import Writing
 from parties.catalog.declarations.declaration import load_catalog
 from parties.catalog.drafting.adding import Asked, draft_addition
 from parties.catalog.drafting.drafting import LAST, NO_NAME, Choices
@@ -157,3 +158,51 @@ def test_times_of_a_spreadsheet_are_days(tmp_path):
     ]
     assert held["Entlassung"].values.tolist() == days
     assert held["geboren"].values.tolist()[0] == 10 * 365 + 2
+
+
+def test_cells_beyond_a_limit_have_the_unit_of_the_others(tmp_path):
+    cells = rows()
+    cells[3][2], cells[9][2] = ">1.000,50 €", "> 99.000€"
+    path = written(tmp_path / "a.csv", cells=cells)
+    found, _ = added(path)
+    seen = found.draft.columns["Kosten (EUR)"]
+    assert (seen.has_limits, seen.has_upper_limits) == (False, True)
+    assert (seen.column.type, seen.column.writing.suffix) == ("decimal", "€")
+    assert sorted(seen.column.tokens) == ["> 99.000€", ">1.000,50 €"]
+    (tmp_path / "catalog.toml").unlink()
+    kept = Choices(above_limit={"Kosten (EUR)": "limit"}, tokens={"Kosten (EUR)": []})
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d", choices=kept))
+    found.completed({"Kosten (EUR)": "0:100000"}, []).write()
+    held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["Kosten (EUR)"])
+    assert held.columns["Kosten (EUR)"].values.tolist()[3:10:6] == [100050, 9900000]
+
+
+def test_a_unit_that_only_the_cells_beyond_a_limit_have_is_known_as_one(tmp_path):
+    cells = rows()
+    cells[3][3] = "< 0,5 mg/l"
+    path = written(tmp_path / "a.csv", cells=cells)
+    kept = Choices(below_limit={"CRP (mg/l)": "half"}, tokens={"CRP (mg/l)": []})
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d", choices=kept))
+    column = found.draft.columns["CRP (mg/l)"].column
+    assert (column.type, column.writing.suffix, column.writing.below_limit) == ("decimal", "mg/l", "half")
+    assert column.writing.plain_number("< 0,5 mg/l") == "0.25"
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (">200 €", "200"),
+        ("≥1.200,5€", "1200.5"),
+        ("> 200", "200"),
+        ("<3 €", "1.5"),
+        (">200 $", None),
+        (">200 € 5", None),
+        (">20 0 €", None),
+        ("€ >5", None),
+    ],
+)
+def test_the_unit_of_a_limit_has_to_be_the_declared_one(text, plain):
+    """Two hundred dollars are not two hundred euros."""
+    writing = Writing(",", ".", suffix="€", below_limit="half", above_limit="limit")
+    assert writing.plain_number(text) == plain
+    assert Writing(",", ".", above_limit="limit").plain_number(">200 €") is None

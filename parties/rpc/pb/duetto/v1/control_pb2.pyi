@@ -194,6 +194,20 @@ class ClosedPeer(_message.Message):
     since: str
     def __init__(self, peer: _Optional[str] = ..., job: _Optional[str] = ..., code: _Optional[str] = ..., since: _Optional[str] = ...) -> None: ...
 
+class DrainRequest(_message.Message):
+    __slots__ = ("seconds",)
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    seconds: float
+    def __init__(self, seconds: _Optional[float] = ...) -> None: ...
+
+class Draining(_message.Message):
+    __slots__ = ("sessions", "seconds_left")
+    SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_LEFT_FIELD_NUMBER: _ClassVar[int]
+    sessions: int
+    seconds_left: float
+    def __init__(self, sessions: _Optional[int] = ..., seconds_left: _Optional[float] = ...) -> None: ...
+
 class StatusRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
@@ -217,7 +231,7 @@ class ReloadReply(_message.Message):
     def __init__(self, added: _Optional[_Iterable[str]] = ..., removed: _Optional[_Iterable[str]] = ..., changed: _Optional[_Iterable[str]] = ..., later: _Optional[_Iterable[str]] = ..., files: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class StatusReply(_message.Message):
-    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost", "persons", "closed", "reversed")
+    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost", "persons", "closed", "reversed", "draining")
     class JobsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -235,6 +249,7 @@ class StatusReply(_message.Message):
     PERSONS_FIELD_NUMBER: _ClassVar[int]
     CLOSED_FIELD_NUMBER: _ClassVar[int]
     REVERSED_FIELD_NUMBER: _ClassVar[int]
+    DRAINING_FIELD_NUMBER: _ClassVar[int]
     party: str
     peers: _containers.RepeatedScalarFieldContainer[str]
     jobs: _containers.ScalarMap[str, int]
@@ -245,4 +260,5 @@ class StatusReply(_message.Message):
     persons: str
     closed: _containers.RepeatedCompositeFieldContainer[ClosedPeer]
     reversed: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ..., persons: _Optional[str] = ..., closed: _Optional[_Iterable[_Union[ClosedPeer, _Mapping]]] = ..., reversed: _Optional[_Iterable[str]] = ...) -> None: ...
+    draining: Draining
+    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ..., persons: _Optional[str] = ..., closed: _Optional[_Iterable[_Union[ClosedPeer, _Mapping]]] = ..., reversed: _Optional[_Iterable[str]] = ..., draining: _Optional[_Union[Draining, _Mapping]] = ...) -> None: ...

@@ -114,6 +114,11 @@ class ControlStub:
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerDecision.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerReply.FromString,
                 _registered_method=True)
+        self.Drain = channel.unary_unary(
+                '/duetto.v1.Control/Drain',
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DrainRequest.SerializeToString,
+                response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Draining.FromString,
+                _registered_method=True)
 
 
 class ControlServicer:
@@ -228,6 +233,13 @@ class ControlServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Drain(self, request, context):
+        """Begins no job any more; the daemon ends when those that run have ended, or their time is up.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ControlServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -310,6 +322,11 @@ def add_ControlServicer_to_server(servicer, server):
                     servicer.OpenPeer,
                     request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerDecision.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerReply.SerializeToString,
+            ),
+            'Drain': grpc.unary_unary_rpc_method_handler(
+                    servicer.Drain,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DrainRequest.FromString,
+                    response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Draining.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -744,6 +761,33 @@ class Control:
             '/duetto.v1.Control/OpenPeer',
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerDecision.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Drain(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/duetto.v1.Control/Drain',
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DrainRequest.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Draining.FromString,
             options,
             channel_credentials,
             insecure,
