@@ -18,8 +18,8 @@ from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from commons.tabular.column_names import direct, is_called
-from commons.tabular.person_names import holds_names
+from commons.tabular.column_names import direct, is_called, is_of_persons
+from commons.tabular.person_names import holds_names, look_like_names
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -62,7 +62,8 @@ def names_persons(column: ColumnView) -> str | None:
     """Why the cells of a column would name persons, as the end of a sentence; None if nothing says so.
 
     By its name, whatever it holds, but for truth values (`phone`: yes or no) and, of names, numbers; or by
-    its cells, if at least half of them are names of persons.
+    its cells, if at least half of them are names of persons, or have their form in a column that is called
+    like persons (`Hausarzt`).
     """
     texts = [text_of(value).strip() for value in column.values]
     told = {text.casefold() for text in texts} - _NOTHING
@@ -71,7 +72,10 @@ def names_persons(column: ColumnView) -> str | None:
     kind = direct(column.name)
     if kind is not None and not (kind.name in _OF_NAMES and column.numbers is not None):
         return f"is called like one of {_PLURALS[kind.name]}"
-    if column.is_text and holds_names(_some(column, texts)):
+    if not column.is_text:
+        return None
+    some = _some(column, texts)
+    if holds_names(some) or (is_of_persons(column.name) and look_like_names(some)):
         return "holds names of persons"
     return None
 

@@ -72,6 +72,10 @@ NAMES = {
     "code": lambda i: ("A.W.", "H.-J. S.", "K. M. O.")[i % 3],
     "col3": lambda i: ("ヤマダ タロウ", "ｻﾄｳ ﾖｼｺ", "クロイワ ケンジ")[i % 3],
     "col4": lambda i: ("やまだ　たろう", "さとう　よしこ", "すずき　もね")[i % 3],
+    "Nom du malade": lambda i: f"Zzz {'abc'[i % 3]}",
+    "col7": lambda i: ("山田様", "黒岩 健 様", "榊原さん")[i % 3],
+    "col8": lambda i: ("YAMADA Tarō", "Kuroiwa Hiroshi", "Sato Yoshiko")[i % 3],
+    "Hausarzt": lambda i: ("Wójcik, K.", "Kowalczyk, A.", "Zzz, B.")[i % 3],
     "who2": lambda i: ("佐藤 健一", "鈴木 花子", "高橋 誠")[i % 3],
 }
 
@@ -113,6 +117,9 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
         ("drug_name", lambda i: ("aspirin", "ibuprofen")[i % 2]),
         ("col5", lambda i: ("ロキソニン テープ", "モーラス パップ", "リリカ カプセル", "カロナール")[i % 4]),
         ("col6", lambda i: ("ヨコハマシ ミドリク", "チバ イチカワ", "イシカワ コマツ")[i % 3]),
+        ("doctor", lambda i: ("Internal Medicine", "General Practitioner", "Family Medicine")[i % 3]),
+        ("wavelength_nm", lambda i: ("450 nm", "620 nm")[i % 2]),
+        ("col9", lambda i: ("Yokohama Minami", "Nagoya Midori", "Saitama Minami", "Osaka Kita")[i % 4]),
         ("month", lambda i: ("April", "June", "October", "May", "July", "March", "January")[i % 7]),
         ("state", lambda i: ("Georgia", "Virginia", "Ohio", "Texas", "Utah", "Maine", "Iowa")[i % 7]),
         ("number_of_visits", lambda i: i % 9),
