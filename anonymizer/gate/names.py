@@ -31,6 +31,7 @@ MANY: Final = 60
 """Values from which on a column that is called a number or a key is taken for one."""
 
 _OF_NAMES: Final = ("surname", "given_name", "full_name")
+_ALL: Final[Mapping[str, Bool]] = {}
 _NOTHING: Final = frozenset({"", ANY, GAP})
 _TRUTHS: Final = frozenset(
     (
@@ -129,6 +130,7 @@ def inspect_names(
     before: Mapping[str, ColumnView],
     roles: Roles | None = None,
     whole: Table | None = None,
+    kept: Mapping[str, Bool] = _ALL,
 ) -> Iterator[Finding]:
     """Look at the names of released columns and at names in them.
 
@@ -137,6 +139,7 @@ def inspect_names(
         before: the same columns of the original, row by row.
         roles: of the original; None where its rows are not released, so that no cell singles one out.
         whole: the original, if `before` has a part of its rows.
+        kept: of each column which cells are released as they were, shape (n,); of others all are.
     """
     quasi = frozenset(roles.quasi_identifiers if roles is not None else ())
     # Alone, as in the first table of anatomy, they tell of a person who is found by them nothing else.
@@ -151,22 +154,13 @@ def inspect_names(
         known = name in quasi
         looked = tell if known else looks_like_an_identifier(original) is None
         if words is None and roles is not None and looked:
-            kept = _kept(column, original)
-            words = singles_out(original, kept, has_role=name in roles.sensitive, whole=whole)
+            words = singles_out(original, kept.get(name), has_role=name in roles.sensitive, whole=whole)
             if known:
                 hint = _hint_of_unchanged(name)
             elif not original.is_text:
                 hint = _hint_of_values(name)
         if words is not None:
             yield Finding(RULE, name, f"Column {name} {words}.", hint)
-
-
-def _kept(released: ColumnView, original: ColumnView) -> Bool:
-    """Of each row whether its cell is released as it was."""
-    places = {text_of(value): place for place, value in enumerate(original.values)}
-    found = np.array([*(places.get(text_of(value), -2) for value in released.values), -2], dtype=np.int64)
-    kept: Bool = found[released.codes] == original.codes  # a gap, -1, takes the last one
-    return kept
 
 
 def _some(column: ColumnView, texts: list[str]) -> dict[str, int]:
