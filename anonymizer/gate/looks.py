@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import narwhals as nw
@@ -42,6 +42,7 @@ def inspect(
     origin: Int | None = None,
     kept: Collection[str] = (),
     added: Collection[str] = (),
+    treated: Collection[str] = (),
     ordered: bool = False,
 ) -> tuple[Finding, ...]:
     """Look at a release for what leaves by side doors.
@@ -54,12 +55,13 @@ def inspect(
             found by the cells, and a column that was only renamed, scaled or shifted is a finding as well.
         kept: columns that are released as they are, cell by cell.
         added: columns that a step adds and the original lacks.
+        treated: columns that a step was put on, though it may have changed no value.
         ordered: the order of the original is kept on purpose.
 
     Returns:
         The findings; empty if there is none.
     """
-    altered = tuple(_of_kept(original, released, origin, kept))
+    altered = tuple(_of_kept(original, released, origin, kept, treated))
     same = set(kept) - {one.column for one in altered}
     pair = _Pair.of(original, released, origin, same)
     found = [*of_columns(original, released, added), *altered]
@@ -203,20 +205,37 @@ def of_columns(original: Table, released: Table, added: Collection[str]) -> Iter
 
 
 def _of_kept(
-    original: Table, released: Table, origin: Int | None, kept: Collection[str]
+    original: Table, released: Table, origin: Int | None, kept: Collection[str], treated: Collection[str]
 ) -> Iterator[Finding]:
     if origin is None:
         return
     for name in kept:
         wrong = int(differing(original, released, origin, name).sum())
-        if wrong:
+        if not wrong:
+            continue
+        if name in treated and _says_the_same(original, released, origin, name):
             yield Finding(
-                "altered",
+                "unchanged",
                 name,
-                f"Column {name} is to be released as it is, and {wrong:,} of its cells are others than those "
-                "of the original.",
-                "Report this as a defect, and release nothing of it.",
+                f"What a step has put on column {name} is gone after rounding: all of its values are those "
+                f"of the original, {wrong:,} of them written in another way.",
+                "Take a larger scale of the noise, or `digits` enough for it; or leave the column out of the "
+                "step.",
             )
+            continue
+        yield Finding(
+            "altered",
+            name,
+            f"Column {name} is to be released as it is, and {wrong:,} of its cells are others than those "
+            "of the original.",
+            "Report this as a defect, and release nothing of it.",
+        )
+
+
+def _says_the_same(original: Table, released: Table, origin: Int, name: str) -> bool:
+    one, other = ColumnView.of(original, name), ColumnView.of(released, name)
+    forms = None if one.forms is None else one.forms[origin]
+    return bool(kept_rows(other, replace(one, codes=one.codes[origin], forms=forms, kept=[])).all())
 
 
 def differing(original: Table, released: Table, origin: Int, name: str) -> NDArray[np.bool_]:

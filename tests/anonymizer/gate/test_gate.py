@@ -17,6 +17,7 @@ from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.methods.conditions.constraints import DistinctDiversity
 from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.perturbation.noise import Noise
 from anonymizer.methods.perturbation.pram import PRAM
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.methods.reduction.sampling import Sampling
@@ -29,6 +30,7 @@ from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables import files
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 from tests.anonymizer.data import shared
 from tests.anonymizer.gated import RANDOM, WITH_NAMES, people, pipeline, rules, table, written
 from tests.anonymizer.tables import HIERARCHIES, ROLES
@@ -250,6 +252,28 @@ def test_a_step_that_does_nothing_is_refused_unless_the_specification_says_why()
     assert rules(error) == ["unchanged"]
     assert error.value.findings[0]["column"] == "2-idle"
     written(release, "out.csv", accept=(Acceptance("unchanged", "2-idle", "for later years"),))
+
+
+def test_noise_that_vanishes_in_rounding_is_no_defect_of_the_program():
+    """`5.10` is written as 5.1: the step has touched the column, and left all of its values."""
+    frame = people()[["age", "city", "job", "illness"]].assign(
+        dose=[f"{number % 7}.10" for number in range(len(people()))]
+    )
+    frame.to_csv("data.csv", index=False)
+    original = files.table(Path("data.csv"), Dialect()).declared(ROLES, HIERARCHIES)
+
+    def released(scale: float) -> None:
+        noise = Noise(scales={"dose": scale}, columns=("dose",), random_state=3)
+        written(pipeline(LocalRecoding(k=3), noise).release(original), "out.csv")
+
+    with pytest.raises(GateError) as error:
+        released(1e-6)
+    [found] = [one for one in error.value.findings if one["column"] == "dose"]
+    assert found["rule"] == "unchanged"
+    assert "gone after rounding" in found["what"]
+    assert "larger scale" in found["hint"]
+    assert "defect" not in str(error.value)
+    released(9.0)
 
 
 @pytest.mark.parametrize("rule", ["identifier", "altered", "guarantee", "order", "container", "none"])
