@@ -18,6 +18,7 @@ from anonymizer.gate.kept import among, believed_rows, kept_rows
 from anonymizer.gate.mentions import mentions
 from anonymizer.gate.names import inspect_names
 from anonymizer.gate.order import order_reveals
+from anonymizer.gate.pairs import inspect_pairs
 from anonymizer.gate.relations import dense_codes, determines, determines_both_ways
 from anonymizer.gate.traces import CODED, find_in_headers, find_reencoded, looks_like_an_identifier
 from anonymizer.gate.views import EMPTY, ColumnView, View
@@ -336,7 +337,10 @@ def _of_names(pair: _Pair) -> Iterator[Finding]:
         released, before = pair.everything, {column.name: column for column in pair.everything}
     roles = pair.table.roles
     others = [column for column in released if column.name not in roles.identifiers]
-    yield from inspect_names(others, before, roles, whole, pair.kept if whole is not None else {})
+    found = [*inspect_names(others, before, roles, whole, pair.kept if whole is not None else {})]
+    yield from found
+    if whole is not None:
+        yield from inspect_pairs(before, pair.kept, roles, {str(one.column) for one in found}, whole)
 
 
 def _of_renamed(pair: _Pair) -> Iterator[Finding]:
