@@ -242,6 +242,16 @@ def given_names() -> frozenset[str]:
     return frozenset(word for language in ("en", "de", "fr") for word in lists()["given"][language])
 
 
+def surnames() -> frozenset[str]:
+    """Surnames of all languages in Latin letters, as they are written."""
+    return frozenset(
+        word
+        for language, words in lists()["surname"].items()
+        if not language.startswith("ja")
+        for word in words
+    )
+
+
 def _folded(words: Sequence[str]) -> set[str]:
     return {_plain(word) for word in words}
 
