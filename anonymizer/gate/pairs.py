@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.names import MOST, RULE, accepted
+from anonymizer.gate.names import MOST, RULE, accepted, mostly_alone
 from anonymizer.gate.relations import pair_codes
-from anonymizer.gate.traces import MIN_VALUES
+from anonymizer.gate.traces import MIN_VALUES, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -48,6 +48,7 @@ def inspect_pairs(
     """
     named = {*roles.identifiers, *roles.quasi_identifiers, *roles.sensitive, *found}
     free = [before[name] for name in kept if name in before and name not in named]
+    free = [one for one in free if looks_like_an_identifier(one) is None and not _is_alone(one)]
     pairs = [pair for pair in _likely(free) if _most(pair, kept, whole)]
     while pairs:
         often = [one.name for pair in pairs for one in pair]
@@ -65,6 +66,11 @@ def inspect_pairs(
             together=(name, partner),
         )
         pairs = [pair for pair in pairs if name not in (pair[0].name, pair[1].name)]
+
+
+def _is_alone(column: ColumnView) -> bool:
+    """Whether a column singles out most rows by itself, of which another finding says it."""
+    return mostly_alone(np.bincount(column.codes[column.codes >= 0]))
 
 
 def _likely(free: Sequence[ColumnView]) -> Iterator[tuple[ColumnView, ColumnView]]:
