@@ -66,9 +66,12 @@ def of_cells(release: Release, read: Table, origin: Int | None, *, ordered: bool
     elif original is not None:
         kept = [name for name in original.names if name in read.names and name not in release.changed]
         added = [name for step in release.steps for name in step.adds]
+        treated = {name for step in release.steps for name in step.columns}
         noised = {name for one in release.guarantees if "epsilon" in one.parameters for name in one.columns}
         yield from find_mistyped(read, original.schema, release.changed, noised)
-        yield from inspect(original, read, origin=origin, kept=kept, added=added, ordered=ordered)
+        yield from inspect(
+            original, read, origin=origin, kept=kept, added=added, treated=treated, ordered=ordered
+        )
 
 
 def declared_as(release: Release, read: Table) -> Table:

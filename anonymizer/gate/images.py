@@ -10,7 +10,7 @@ another, since both count in the classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import list_names
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gaps import fewest, patterns, with_gaps
+from anonymizer.gate.kept import believed_rows
 from anonymizer.gate.relations import (
     determines,
     determines_both_ways,
@@ -68,7 +69,7 @@ class Withheld:
 
 
 def images(
-    columns: Sequence[ColumnView], withheld: Sequence[Withheld], roles: Roles, fresh: Mapping[str, bool]
+    columns: Sequence[ColumnView], withheld: Sequence[Withheld], roles: Roles, kept: Mapping[str, Bool]
 ) -> Iterator[Finding]:
     """Look for released columns that tell what is withheld; the first relation of each pair is reported.
 
@@ -76,8 +77,9 @@ def images(
         columns: that are released, read for the rows whose place in the original is known.
         withheld: for the same rows.
         roles: of the original's columns.
-        fresh: of each released column whether its cells are others than those of the original.
+        kept: of each released column which of its cells are those of the original, shape (n,).
     """
+    fresh = frozenset(name for name, stay in kept.items() if not stay.all())
     read = {column.name: tuple(column.views()) for column in columns}
     for secret in withheld:
         found = set()
@@ -100,12 +102,17 @@ def images(
         yield from _of_patterns([one for one in columns if one.name not in found], secret, roles)
         if secret.name in roles.quasi_identifiers:
             own = read[secret.name][0] if secret.name in read else None
-            free = [one for one in others if not fresh[one.name] and one.name not in roles.sensitive]
-            told = [read[one.name][0] for one in free]
+            free = [one for one in others if one.name not in roles.sensitive]
+            told = [_still(read[one.name][0], believed_rows(one, kept[one.name])) for one in free]
             for one in others:
                 gaps = [view for view in read[one.name] if view.words == EMPTY]
                 told += [_there(view, secret) for view in gaps] if one.name in roles.sensitive else gaps
             yield from _decided(told, own, secret)
+
+
+def _still(view: View, rows: Bool) -> View:
+    """The cells that stay; of a column of which few do, nothing can be said."""
+    return view if rows.all() else replace(view, codes=np.where(rows, view.codes, -1))
 
 
 def _there(gaps: View, secret: Withheld) -> View:
@@ -160,7 +167,7 @@ def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Itera
     """Columns that who knows a quasi-identifier knows too: the town of a postcode, the decade of an age.
 
     Args:
-        plain: the columns that are released as they are.
+        plain: the cells that are released as they are.
         own: the quasi-identifier as it is released; what this decides tells nothing more.
         secret: the quasi-identifier.
     """
@@ -182,12 +189,12 @@ def _called(words: str, name: str) -> str:
     return f"{words[0].upper()}{words[1:]} column {name}" if words else f"Column {name}"
 
 
-def _counts(column: ColumnView, secret: Withheld, roles: Roles, fresh: Mapping[str, bool]) -> bool:
+def _counts(column: ColumnView, secret: Withheld, roles: Roles, fresh: Collection[str]) -> bool:
     """Whether a column can tell a secret more than it should."""
     if column.name == secret.name:
         return False
     if secret.name == PLACE:
-        return fresh[column.name] or column.is_text or column.whole is not None
+        return column.name in fresh or column.is_text or column.whole is not None
     return not {column.name, secret.name} <= set(roles.quasi_identifiers)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import narwhals as nw
@@ -14,9 +14,11 @@ from anonymizer.gate.alignment import align
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gaps import singling_out
 from anonymizer.gate.images import PLACE, Withheld, images
+from anonymizer.gate.kept import among, believed_rows, kept_rows
 from anonymizer.gate.mentions import mentions
 from anonymizer.gate.names import inspect_names
 from anonymizer.gate.order import order_reveals
+from anonymizer.gate.pairs import inspect_pairs
 from anonymizer.gate.relations import dense_codes, determines, determines_both_ways
 from anonymizer.gate.traces import CODED, find_in_headers, find_reencoded, looks_like_an_identifier
 from anonymizer.gate.views import EMPTY, ColumnView, View
@@ -26,6 +28,7 @@ from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
+Bool = NDArray[np.bool_]
 
 MAX_ROWS: Final = 50_000
 """Rows that are drawn of a larger table to look for relations; equality is looked at in all rows."""
@@ -40,6 +43,7 @@ def inspect(
     origin: Int | None = None,
     kept: Collection[str] = (),
     added: Collection[str] = (),
+    treated: Collection[str] = (),
     ordered: bool = False,
 ) -> tuple[Finding, ...]:
     """Look at a release for what leaves by side doors.
@@ -52,12 +56,13 @@ def inspect(
             found by the cells, and a column that was only renamed, scaled or shifted is a finding as well.
         kept: columns that are released as they are, cell by cell.
         added: columns that a step adds and the original lacks.
+        treated: columns that a step was put on, though it may have changed no value.
         ordered: the order of the original is kept on purpose.
 
     Returns:
         The findings; empty if there is none.
     """
-    altered = tuple(_of_kept(original, released, origin, kept))
+    altered = tuple(_of_kept(original, released, origin, kept, treated))
     same = set(kept) - {one.column for one in altered}
     pair = _Pair.of(original, released, origin, same)
     found = [*of_columns(original, released, added), *altered]
@@ -73,7 +78,7 @@ def inspect(
         )
     found += _of_traces(pair)
     found += _of_names(pair)
-    found += images(pair.released, pair.withheld(), original.roles, pair.fresh)
+    found += images(pair.released, pair.withheld(), original.roles, pair.kept)
     if origin is None:
         found += _of_renamed(pair)
     if not ordered:
@@ -96,7 +101,8 @@ class _Pair:
         released: the released columns, for the rows of known origin.
         everything: the released columns, for all rows looked at.
         before: the columns of the original, for the rows of known origin.
-        fresh: of each released column whether its cells are others than those of the original.
+        kept: of each released column which of its cells are those of the original, for the rows of known
+            origin; of a new column none.
     """
 
     table: Table
@@ -105,7 +111,7 @@ class _Pair:
     released: list[ColumnView]
     everything: list[ColumnView]
     before: dict[str, ColumnView]
-    fresh: dict[str, bool]
+    kept: dict[str, Bool] = field(repr=False)
 
     @classmethod
     def of(cls, original: Table, released: Table, origin: Int | None, same: Collection[str]) -> _Pair:
@@ -126,11 +132,16 @@ class _Pair:
         everything = [before[name] if name in alike else ColumnView.of(part, name) for name in part.names]
         matched = part if len(known) == len(rows) else part.taken(known)
         after = everything if matched is part else [ColumnView.of(matched, name) for name in matched.names]
-        fresh = {
-            column.name: column.name not in before or not _equal(before[column.name], column)
+        nothing = np.zeros(len(known), dtype=np.bool_)
+        stay = {
+            column.name: kept_rows(column, before[column.name]) if column.name in before else nothing
             for column in after
         }
-        return cls(original, rows, stood, after, everything, before, fresh)
+        return cls(original, rows, stood, after, everything, before, stay)
+
+    def believed(self, column: ColumnView) -> Bool:
+        """The rows in which a released column has its cells still, and one sees it."""
+        return believed_rows(column, self.kept[column.name])
 
     def withheld(self) -> list[Withheld]:
         """Identifiers, columns changed or taken out, and the row number."""
@@ -140,7 +151,7 @@ class _Pair:
         for name, column in self.before.items():
             identifying = name in roles.identifiers
             guarded = name in roles.quasi_identifiers or name in roles.sensitive
-            if identifying or self.fresh.get(name, guarded):
+            if identifying or (not self.kept[name].all() if name in self.kept else guarded):
                 words = f"the identifier {name}" if identifying else f"{name}, which is not released as it is"
                 views = [view for view in column.views() if view.ordered or not view.words]
                 empty = (
@@ -180,31 +191,6 @@ def _hidden(empty: NDArray[np.bool_], after: ColumnView | None) -> bool:
     return after is None or not determines(dense_codes(after.codes + 1), empty.astype(np.int64))
 
 
-def _equal(one: ColumnView, other: ColumnView) -> bool:
-    """Whether two columns hold the same cells, row by row, numbers of one size being the same."""
-    if len(one.values) != len(other.values) or not np.array_equal(one.codes, other.codes):
-        return _equal_texts(one, other)
-    if one.numbers is not None and other.numbers is not None:
-        return bool(np.array_equal(one.numbers, other.numbers))
-    return list(map(text_of, one.values)) == list(map(text_of, other.values))
-
-
-def _equal_texts(one: ColumnView, other: ColumnView) -> bool:
-    """The same for columns in other orders: of numbers and of texts that look like them."""
-    if len(one.values) != len(other.values) or not np.array_equal(one.codes < 0, other.codes < 0):
-        return False
-    ours, theirs = _texts(one), _texts(other)
-    return ours == theirs
-
-
-def _texts(column: ColumnView) -> list[str]:
-    if column.numbers is not None:
-        values = [repr(float(number)) for number in column.numbers]
-    else:
-        values = [text_of(value) for value in column.values]
-    return [values[code] for code in column.codes.tolist() if code >= 0]
-
-
 def of_columns(original: Table, released: Table, added: Collection[str]) -> Iterator[Finding]:
     """Identifiers that are released, and columns that the original lacks and no step adds."""
     for name in released.names:
@@ -220,20 +206,37 @@ def of_columns(original: Table, released: Table, added: Collection[str]) -> Iter
 
 
 def _of_kept(
-    original: Table, released: Table, origin: Int | None, kept: Collection[str]
+    original: Table, released: Table, origin: Int | None, kept: Collection[str], treated: Collection[str]
 ) -> Iterator[Finding]:
     if origin is None:
         return
     for name in kept:
         wrong = int(differing(original, released, origin, name).sum())
-        if wrong:
+        if not wrong:
+            continue
+        if name in treated and _says_the_same(original, released, origin, name):
             yield Finding(
-                "altered",
+                "unchanged",
                 name,
-                f"Column {name} is to be released as it is, and {wrong:,} of its cells are others than those "
-                "of the original.",
-                "Report this as a defect, and release nothing of it.",
+                f"What a step has put on column {name} is gone after rounding: all of its values are those "
+                f"of the original, {wrong:,} of them written in another way.",
+                "Take a larger scale of the noise, or `digits` enough for it; or leave the column out of the "
+                "step.",
             )
+            continue
+        yield Finding(
+            "altered",
+            name,
+            f"Column {name} is to be released as it is, and {wrong:,} of its cells are others than those "
+            "of the original.",
+            "Report this as a defect, and release nothing of it.",
+        )
+
+
+def _says_the_same(original: Table, released: Table, origin: Int, name: str) -> bool:
+    one, other = ColumnView.of(original, name), ColumnView.of(released, name)
+    forms = None if one.forms is None else one.forms[origin]
+    return bool(kept_rows(other, replace(one, codes=one.codes[origin], forms=forms, kept=[])).all())
 
 
 def differing(original: Table, released: Table, origin: Int, name: str) -> NDArray[np.bool_]:
@@ -290,12 +293,20 @@ def _coded(series: nw.Series[Any]) -> Codes:
 
 def _of_traces(pair: _Pair) -> Iterator[Finding]:
     roles = pair.table.roles
+    stay = {
+        column.name: among(column, pair.believed(column))
+        for column in pair.released
+        if column.name in pair.before
+    }
     for column in pair.everything:
-        words = looks_like_an_identifier(column)
+        part = stay.get(column.name, column)
+        left = looks_like_an_identifier(part)
+        words = looks_like_an_identifier(column) or left
         known = column.name in roles.sensitive and "numbers" in str(words)
         known |= column.name in (*roles.identifiers, *roles.quasi_identifiers)
-        made = column.name in pair.before and pair.fresh[column.name]
-        known |= made and CODED in str(words)  # what a method draws or averages has many digits
+        known |= CODED in str(words) and CODED not in str(
+            left
+        )  # what a method draws or averages has many digits
         if words is not None and (not known or "look like" in words):
             yield Finding(
                 "identifying",
@@ -326,17 +337,21 @@ def _of_names(pair: _Pair) -> Iterator[Finding]:
         released, before = pair.everything, {column.name: column for column in pair.everything}
     roles = pair.table.roles
     others = [column for column in released if column.name not in roles.identifiers]
-    yield from inspect_names(others, before, roles, whole)
+    found = [*inspect_names(others, before, roles, whole, pair.kept if whole is not None else {})]
+    yield from found
+    if whole is not None:
+        yield from inspect_pairs(before, pair.kept, roles, {str(one.column) for one in found}, whole)
 
 
 def _of_renamed(pair: _Pair) -> Iterator[Finding]:
     """Columns that were changed so that the change can be undone."""
     for column in pair.released:
-        if not pair.fresh[column.name] or column.name not in pair.before:
+        changed = ~pair.kept[column.name]
+        if not changed.any() or column.name not in pair.before:
             continue
-        before = pair.before[column.name]
-        shift = _shift(before, column)
-        renamed = determines_both_ways(column.plain.codes, before.plain.codes)
+        before, after = among(pair.before[column.name], changed), among(column, changed)
+        shift = _shift(before, after)
+        renamed = determines_both_ways(after.plain.codes, before.plain.codes)
         if shift is None and not renamed:
             continue
         how = "by the same difference in every row" if shift is not None else "one by one"

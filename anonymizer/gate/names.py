@@ -18,8 +18,8 @@ from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from commons.tabular.column_names import direct, is_called
-from commons.tabular.person_names import holds_names
+from commons.tabular.column_names import direct, is_called, is_of_persons
+from commons.tabular.person_names import holds_names, look_like_names
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -31,6 +31,7 @@ MANY: Final = 60
 """Values from which on a column that is called a number or a key is taken for one."""
 
 _OF_NAMES: Final = ("surname", "given_name", "full_name")
+_ALL: Final[Mapping[str, Bool]] = {}
 _NOTHING: Final = frozenset({"", ANY, GAP})
 _TRUTHS: Final = frozenset(
     (
@@ -62,7 +63,8 @@ def names_persons(column: ColumnView) -> str | None:
     """Why the cells of a column would name persons, as the end of a sentence; None if nothing says so.
 
     By its name, whatever it holds, but for truth values (`phone`: yes or no) and, of names, numbers; or by
-    its cells, if at least half of them are names of persons.
+    its cells, if at least half of them are names of persons, or have their form in a column that is called
+    like persons (`Hausarzt`).
     """
     texts = [text_of(value).strip() for value in column.values]
     told = {text.casefold() for text in texts} - _NOTHING
@@ -71,23 +73,32 @@ def names_persons(column: ColumnView) -> str | None:
     kind = direct(column.name)
     if kind is not None and not (kind.name in _OF_NAMES and column.numbers is not None):
         return f"is called like one of {_PLURALS[kind.name]}"
-    if column.is_text and holds_names(_some(column, texts)):
+    if not column.is_text:
+        return None
+    some = _some(column, texts)
+    if holds_names(some) or (is_of_persons(column.name) and look_like_names(some)):
         return "holds names of persons"
     return None
 
 
-def mostly_alone(counts: Int) -> bool:
+def mostly_alone(counts: Int, most: int = 1) -> bool:
     """Whether more than half of the rows have a value that no other row has.
 
     Args:
         counts: rows of each value. Of fewer than twenty rows nothing is said.
+        most: rows that a value may have to be counted.
     """
     rows = int(counts.sum())
-    return rows >= MIN_VALUES and int((counts == 1).sum()) > MOST * rows
+    return rows >= MIN_VALUES and int(counts[counts <= most].sum()) > MOST * rows
 
 
 def singles_out(
-    column: ColumnView, kept: Bool | None = None, *, has_role: bool = True, whole: Table | None = None
+    column: ColumnView,
+    kept: Bool | None = None,
+    *,
+    has_role: bool = True,
+    whole: Table | None = None,
+    most: int = 1,
 ) -> str | None:
     """Why the cells of a column find persons, though they name none; None if nothing says so.
 
@@ -97,6 +108,8 @@ def singles_out(
         has_role: whether the column is sensitive, so that somebody has said that nobody knows its cells: then
             texts alone count. Else values of any type do.
         whole: the original, if the column has a part of its rows: a value counts that is alone in all.
+        most: rows that a value may have to find somebody: two, where persons may have two rows. Of twenty
+            values or fewer this says nothing.
     """
     known = column.codes >= 0
     stays = known if kept is None else kept & known
@@ -107,17 +120,21 @@ def singles_out(
     different = len(column.values)
     if is_called(column.name, "identifier") and (different > MANY or different > NEARLY_ALL * rows):
         return "is called like a number or a key of persons, and has many values"
-    alone = int((stays & (counts[column.codes] == 1)).sum())
-    if (has_role and not column.is_text) or alone <= MOST * rows:
+    if has_role and not column.is_text:
         return None
-    if whole is not None and len(whole) > len(column.codes):
-        codes = ColumnView.of(whole, column.name).codes
-        counts = np.bincount(codes[codes >= 0])
-        if not mostly_alone(counts):
-            return None
-        alone, rows = int((counts == 1).sum()), int(counts.sum())
+    codes = ColumnView.of(whole, column.name).codes if whole is not None and len(whole) > len(known) else None
     what = "texts" if column.is_text else "values"
-    return f"holds {what} that occur once, in {alone:,} of {rows:,} rows"
+    for few, words in ((1, "once"), (2, "once or twice"))[: most if different > MIN_VALUES else 1]:
+        alone = int((stays & (counts[column.codes] <= few)).sum())
+        if alone <= MOST * rows:
+            continue
+        if codes is not None:
+            counts = np.bincount(codes[codes >= 0])
+            if not mostly_alone(counts, few):
+                return None
+            alone, rows = int(counts[counts <= few].sum()), int(counts.sum())
+        return f"holds {what} that occur {words}, in {alone:,} of {rows:,} rows"
+    return None
 
 
 def inspect_names(
@@ -125,6 +142,7 @@ def inspect_names(
     before: Mapping[str, ColumnView],
     roles: Roles | None = None,
     whole: Table | None = None,
+    kept: Mapping[str, Bool] = _ALL,
 ) -> Iterator[Finding]:
     """Look at the names of released columns and at names in them.
 
@@ -133,6 +151,7 @@ def inspect_names(
         before: the same columns of the original, row by row.
         roles: of the original; None where its rows are not released, so that no cell singles one out.
         whole: the original, if `before` has a part of its rows.
+        kept: of each column which cells are released as they were, shape (n,); of others all are.
     """
     quasi = frozenset(roles.quasi_identifiers if roles is not None else ())
     # Alone, as in the first table of anatomy, they tell of a person who is found by them nothing else.
@@ -147,22 +166,15 @@ def inspect_names(
         known = name in quasi
         looked = tell if known else looks_like_an_identifier(original) is None
         if words is None and roles is not None and looked:
-            kept = _kept(column, original)
-            words = singles_out(original, kept, has_role=name in roles.sensitive, whole=whole)
+            has_role = name in roles.sensitive
+            most = 1 if known or has_role else 2  # two rows that a step made alike are k = 2, and no person
+            words = singles_out(original, kept.get(name), has_role=has_role, whole=whole, most=most)
             if known:
                 hint = _hint_of_unchanged(name)
             elif not original.is_text:
                 hint = _hint_of_values(name)
         if words is not None:
             yield Finding(RULE, name, f"Column {name} {words}.", hint)
-
-
-def _kept(released: ColumnView, original: ColumnView) -> Bool:
-    """Of each row whether its cell is released as it was."""
-    places = {text_of(value): place for place, value in enumerate(original.values)}
-    found = np.array([*(places.get(text_of(value), -2) for value in released.values), -2], dtype=np.int64)
-    kept: Bool = found[released.codes] == original.codes  # a gap, -1, takes the last one
-    return kept
 
 
 def _some(column: ColumnView, texts: list[str]) -> dict[str, int]:
@@ -175,7 +187,7 @@ def _some(column: ColumnView, texts: list[str]) -> dict[str, int]:
 def _hint(name: str) -> str:
     return (
         f"Name {name} among the identifiers, which takes it out, or give it the role that it has ([roles]); "
-        f"or, if it names and finds nobody, {_accept(name)}"
+        f"or, if it names and finds nobody, {accepted(name)}"
     )
 
 
@@ -183,7 +195,7 @@ def _hint_of_values(name: str) -> str:
     return (
         f"Give {name} the role that it has ([roles]): sensitive if nobody knows it beforehand, as of "
         "laboratory values, and it is released as it is; quasi_identifiers, with a hierarchy, if somebody "
-        f"may; identifiers to take it out. Or, if it finds nobody, {_accept(name)}"
+        f"may; identifiers to take it out. Or, if it finds nobody, {accepted(name)}"
     )
 
 
@@ -191,11 +203,12 @@ def _hint_of_unchanged(name: str) -> str:
     return (
         f"Most cells of {name}, which somebody may know, are released as they are: add a step that changes "
         "them ([[steps]]), such as generalization with a hierarchy, or name it among the identifiers, which "
-        f"takes it out. Or, if it finds nobody, {_accept(name)}"
+        f"takes it out. Or, if it finds nobody, {accepted(name)}"
     )
 
 
-def _accept(name: str) -> str:
+def accepted(name: str) -> str:
+    """How to accept a finding of a column, as the end of a sentence."""
     entry = tomli_w.dumps({"column": name}).strip()
     return f'accept that: [[accept]] with finding = "{RULE}", {entry} and why = "the reason".'
 

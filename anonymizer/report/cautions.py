@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import numpy as np
+
 from anonymizer.errors import list_names
 from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.pipeline import Pipeline
@@ -14,6 +16,7 @@ from anonymizer.tables.table import Table
 
 _NEARLY_ALL: Final = 0.9
 _MANY_LOST: Final = 0.1
+_TWO: Final = 2
 _FEW: Final = 10
 """Rows up to which values may well differ by chance."""
 
@@ -85,6 +88,7 @@ def _without_role(roles: Roles, names: Sequence[str], released: Sequence[str]) -
 def _of_cells(original: Table, release: Table) -> Iterator[str]:
     roles = original.roles
     others = {*_without_role(roles, original.names, release.names), *roles.sensitive}
+    yield from _of_free(release, _without_role(roles, original.names, release.names))
     if len(release) > _FEW:
         least = _NEARLY_ALL * len(release)
         alone = [name for name in release.names if name in others and len(release.codes(name).values) > least]
@@ -103,6 +107,20 @@ def _of_cells(original: Table, release: Table) -> Iterator[str]:
     lost = 1 - len(release) / max(1, len(original))
     if lost > _MANY_LOST:
         yield f"{lost:.0%} of the original rows are not released; those that are may not stand for all."
+
+
+def _of_free(release: Table, free: Sequence[str]) -> Iterator[str]:
+    """How many rows the columns without a role single out together, by their released cells."""
+    if len(free) < 2 or len(release) <= _FEW:
+        return
+    cells = np.stack([release.codes(name).codes for name in free], axis=1)
+    counts = np.unique(cells, axis=0, return_counts=True)[1]
+    alone, few = int((counts == 1).sum()), int(counts[counts <= _TWO].sum())
+    if few:
+        yield (
+            f"The {len(free)} columns of no role single out {alone:,} of {len(release):,} rows together, and "
+            f"leave at most two for {few:,}."
+        )
 
 
 def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:

@@ -34,7 +34,12 @@ _CONSONANTS: Final = 4
 _FULL_NAME: Final = "full_name"
 _NAMING: Final = "naming"
 _NAMED: Final = ("person", "bearer")
-_NAME_ENDS: Final = ("name", "naam")
+_NAME_ENDS: Final = ("name", "naam", "nme", "nm")
+_ABBREVIATED: Final = frozenset({"nm", "nme", "nam"})
+"""Words for a name beside those for persons alone: `nm` is a length too, and a gene."""
+_NAMES: Final = frozenset({"surname", "given_name", _FULL_NAME})
+_LINK: Final = "link"
+_FIRST_AND_LAST: Final = frozenset({"first", "last"})
 _EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]")
 _CHANGE: Final = re.compile(r"(?<=[a-z\u00df-\u00ff])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d+")
@@ -95,6 +100,16 @@ class _Words:
                     found[short] = found.get(short, frozenset()) | roles
         return found
 
+    @cached_property
+    def of_persons(self) -> frozenset[str]:
+        """Words for persons, and what long ones are shortened to."""
+        known = {**self.anywhere, **self.fragments}
+        held = {word for word, of in known.items() if not of.isdisjoint(_NAMED)}
+        long = [word for word in held if len(word) >= _FULL and word.isascii()]
+        short = {word[:end] for word in long for end in range(_SHORTENED, len(word))}
+        others = {word[:end] for word in known.keys() - held for end in range(_SHORTENED, len(word) + 1)}
+        return frozenset(held | (short - others))
+
 
 def kinds() -> Mapping[str, Kind]:
     """All kinds by their names, in the order of the table."""
@@ -114,11 +129,13 @@ def kinds_of(name: str) -> tuple[Kind, ...]:
         name: of the column, in any of `LANGUAGES`.
     """
     pieces = _pieces(name)
-    bare = _pieces(_LEGEND.sub("", name))
+    bare = _pieces(_LEGEND.sub("", unicodedata.normalize("NFKC", name)))
+    apart = _spelt_out(pieces)
     found = _longest(_found(pieces))
     found |= _longest(one for one in _found(bare) if one[:2] == (0, len(bare)))
+    found |= _NAMES & _longest(_found(apart))
     found |= _eastern(_joined(pieces))
-    if _names_persons(pieces):
+    if _names_persons(apart, _joined(pieces)):
         found.add(_FULL_NAME)
     if not any(kinds()[kind].role for kind in found):
         found |= _guessed(pieces)
@@ -201,23 +218,59 @@ def _longest(found: Iterable[tuple[int, int, str]]) -> set[str]:
     }
 
 
-def _names_persons(pieces: tuple[str, ...]) -> bool:
-    """Whether a word for a name stands beside one for persons (`Name of patient`), or alone with a number."""
-    apart = tuple(part for piece in pieces for part in _without_name(piece))
-    found = {kind: {start for start, _, one in _found(apart) if one == kind} for kind in (_NAMING, *_NAMED)}
-    persons = set().union(*(found[kind] for kind in _NAMED))
-    others = {place for place, part in enumerate(apart) if not part.isdigit()} - found[_NAMING]
-    eastern = _eastern(_joined(pieces))
-    western = bool(found[_NAMING]) and (bool(persons - found[_NAMING]) or not others)
+def is_of_persons(name: str) -> bool:
+    """Whether the name of a column has words for persons or titles alone: `Patient`, `Herr/Frau`."""
+    pieces = [piece for piece in _pieces(name) if not piece.isdigit()]
+    joined = _joined(pieces)
+    if _EASTERN.search(joined):
+        return any(word == joined and kind in _NAMED for word, kind in _table()[1].eastern)
+    whole = _table()[1].whole
+    return any(map(_is_of_persons, pieces)) and all(
+        len(piece) == 1 or _is_of_persons(piece) or _LINK in whole.get(piece, ()) for piece in pieces
+    )
+
+
+def _is_of_persons(piece: str) -> bool:
+    words = _table()[1]
+    if piece in words.of_persons:
+        return True
+    return any(piece.startswith(part) for part, kind in words.beginnings if kind in _NAMED)
+
+
+def _names_persons(apart: tuple[str, ...], joined: str) -> bool:
+    """Whether a word for a name stands beside one for persons (`Name of patient`), or alone with a number.
+
+    Args:
+        apart: the words of the name of a column, spelt out.
+        joined: the whole name.
+    """
+    naming = {start for start, _, one in _found(apart) if one == _NAMING}
+    persons = {place for place, part in enumerate(apart) if _is_of_persons(part)}
+    others = {place for place, part in enumerate(apart) if not part.isdigit()} - naming
+    eastern = _eastern(joined)
+    western = bool(naming) and (bool(persons - naming) or not others)
+    if len(apart) == 2 and apart[1] in _FIRST_AND_LAST and persons:
+        return True  # `patient_last`
     return western or (_NAMING in eastern and not eastern.isdisjoint(_NAMED))
 
 
+def _spelt_out(pieces: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a name, those that end in one for a name in two, and abbreviations of it as what they are.
+
+    `schulername` (pupil) is `schuler`, `name`; `ptname` and `pt_nm` are `pt`, `name`.
+    """
+    apart = [part for piece in pieces for part in _without_name(piece)]
+    words = sum(not part.isdigit() for part in apart)
+    return tuple("name" if part in _ABBREVIATED and words > 1 else part for part in apart)
+
+
 def _without_name(piece: str) -> tuple[str, ...]:
-    """A word that ends in one for a name in two: `schulername` (pupil) is `schuler`, `name`."""
     for ending in _NAME_ENDS:
         head = piece.removesuffix(ending)
-        if head != piece and len(head) >= _SHORTEST:
-            return head, ending
+        if head != piece and head:
+            is_long = len(head) >= _SHORTEST and len(ending) >= _SHORTEST
+            if is_long or head in _FIRST_AND_LAST or head in _table()[1].of_persons:
+                return head, ending
     return (piece,)
 
 

@@ -221,11 +221,25 @@ def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     for one in given:
         column, sign, value = one.partition("=")
         if not sign or not column:
+            form = _form(option)
             raise UsageError(
-                f"{option} {one!r} is not of the form COLUMN=VALUE.", f"Write {option} COLUMN=VALUE."
+                f"{option} {one!r} is not of the form {form}.", f"Write {option} {_meant(one, form)}."
             )
         found[column] = value
     return found
+
+
+def _form(option: str) -> str:
+    """How the help of the command writes the value of an option."""
+    options = click.get_current_context().command.params
+    return next(one.metavar or "" for one in options if option in one.opts)
+
+
+def _meant(said: str, form: str) -> str:
+    """What was said, in the right form where it can be seen: `age:0:120` is `age=0:120`."""
+    is_parted = said.count(":") > form.count(":")
+    column, _, value = said.strip().partition(":") if is_parted else said.strip().rpartition(" ")
+    return shlex.quote(f"{column.strip()}={value.strip()}") if column and value else form
 
 
 def _asked(found: Draft, decided: set[str]) -> dict[str, str]:

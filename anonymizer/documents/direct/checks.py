@@ -9,12 +9,14 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from anonymizer.documents.direct.gazetteers import words_of, words_of_list
 from anonymizer.documents.direct.lexicon import is_common
 from anonymizer.documents.languages.vocabulary import FUNCTION_WORDS
-from commons.tabular.person_names import given_names
+from anonymizer.documents.texts.text import Language
+from commons.tabular.person_names import given_names, surnames
 
 Check = Callable[[str], int]
 
@@ -49,8 +51,16 @@ _YEARS: Final = re.compile(r"(?:1[5-9]|20|21)\d{2}[-/](?:\d{2}){1,2}")
 _ONLY_TITLES: Final = frozenset({"mr", "mrs", "ms", "mx"})
 """Before a name and nothing else, also in small letters; "dr" and "miss" begin other phrases."""
 
+_LISTED: Final = 4
+"""Letters of a surname from which on it is one behind a title, though a word is written alike."""
+
 _NOT_NAMES: Final = words_of_list("not-a-name")
 """What stands before 様, さん or 氏 without being a name."""
+
+
+@cache
+def _surnames() -> frozenset[str]:
+    return frozenset(name.casefold() for name in surnames())
 
 
 def luhn(text: str) -> int:
@@ -161,17 +171,39 @@ def called(text: str) -> int:
 
 
 def small_named(text: str) -> int:
-    """A title and a name in small letters: words that no dictionary holds.
+    """A title and a name in small letters in English, as `_small_named`; "dr" alone begins other phrases."""
+    return _small_named(text, "en")
 
-    Behind a title that is nothing else, the first word may be any but a function word, and a surname any
-    after a known first name. Other surnames that are words are not found ("ms mbatha brook").
+
+def small_named_de(text: str) -> int:
+    """The same in German: frau yilmaz."""
+    return _small_named(text, "de")
+
+
+def small_named_fr(text: str) -> int:
+    """The same in French: Mme dupont."""
+    return _small_named(text, "fr")
+
+
+def _small_named(text: str, language: Language) -> int:
+    """A title and a name in small letters: words that no dictionary holds, or listed surnames.
+
+    Behind a title in English that is nothing else, the first word may be any but a function word, and a
+    surname any after a known first name. Other surnames that are words are not found ("ms mbatha brook").
     """
     title, *words = text.split(" ")
+    while len(words) > 1 and words[0].endswith("."):  # frau dr. kowalczyk
+        title = f"{title} {words.pop(0)}"
     sure, end = title.rstrip(".").lower() in _ONLY_TITLES, len(title)
     for at, word in enumerate(words):
         known = at == 1 and words[0].title() in given_names()
-        named = not is_common(word, "en") or (sure and (at == 0 or known) and word not in FUNCTION_WORDS)
-        if not named:
+        listed = word in _surnames() and len(word) >= _LISTED
+        named = (
+            listed
+            or not is_common(word, language)
+            or (sure and (at == 0 or known) and word not in FUNCTION_WORDS)
+        )
+        if not named or (at > 0 and words[at - 1] in _surnames() and not listed):
             break
         end += 1 + len(word)
     return end if end > len(title) else 0

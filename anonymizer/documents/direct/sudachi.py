@@ -23,6 +23,10 @@ _NAMELIKE: Final = re.compile("[々〆ヶ\u4e00-\u9fffァ-ヴーぁ-ん]+")
 _READING: Final = re.compile("[ァ-ヴー]{2,8} [ァ-ヴー]{2,8}")
 _FOREIGN: Final = re.compile("[ァ-ヴー]{1,12}(?:[・=＝][ァ-ヴー]{1,12}){1,4}")
 """A foreign name whose parts a dot or a double hyphen parts; one known part makes all of it a name."""
+_READ: Final = re.compile(
+    "(?:様|さん|氏|殿|先生)?[ 　]?[(（〔][ 　]?([ァ-ヴー]{2,12}(?:[ 　・][ァ-ヴー]{2,8})?"
+    "|[ぁ-ん]{2,12}(?:[ 　・][ぁ-ん]{2,8})?)[ 　]?[)）〕]"
+)
 _LONGEST: Final = 8
 """Characters of a name without a blank."""
 
@@ -42,7 +46,15 @@ class Sudachi:
             if any(run.start() < one.end and one.start < run.end() for one in hits if one.kind == "PERSON")
         ]
         hits += [Found(*one.span(), "PERSON", self.name) for one in _READING.finditer(document.text)]
+        hits += [*self._readings(document.text, hits)]
         return tuple(hits)
+
+    def _readings(self, text: str, hits: Sequence[Found]) -> Iterator[Found]:
+        """How a name is read, in brackets behind it: 山田太郎（やまだたろう）."""
+        for one in hits:
+            read = _READ.match(text, one.end) if one.kind == "PERSON" else None
+            if read is not None and read[1] not in _not_names():
+                yield Found(*read.span(1), "PERSON", self.name)
 
     def _persons(self, words: Sequence[Word]) -> Iterator[Found]:
         at = 0

@@ -322,3 +322,64 @@ def test_two_people_that_and_joins_are_two() -> None:
 def test_a_range_of_weekdays_is_no_title() -> None:
     found = Rules("de").found(Document("one.txt", "Geöffnet Mo. bis Fr. Termine nach Absprache."))
     assert not [one for one in found if one.by == "title-short-de"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "language"),
+    [
+        ("Seen by dr. jones today.", "jones", "en"),
+        ("Referred by ms patel and mr smith.", "patel", "en"),
+        ("Referred by ms patel and mr smith.", "smith", "en"),
+        ("Heute kam frau yilmaz in die Praxis.", "yilmaz", "de"),
+        ("Gestern rief herr müller an.", "müller", "de"),
+        ("Heute war frau dr. kowalczyk da.", "kowalczyk", "de"),
+        ("J'ai vu Mme dupont ce matin.", "dupont", "fr"),
+        ("Hier monsieur lefebvre est venu.", "lefebvre", "fr"),
+    ],
+)
+def test_titles_in_any_letters_before_names_in_small_ones(text: str, part: str, language: Language) -> None:
+    assert hides(text, part, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Die frau wurde heute von herr doktor entlassen.", "de"),
+        ("Eine frau mit husten kam.", "de"),
+        ("Madame présente une toux, monsieur le directeur.", "fr"),
+        ("Mme est venue avec son fils.", "fr"),
+    ],
+)
+def test_words_behind_titles_that_are_no_names_stay(text: str, language: Language) -> None:
+    assert masked(text, language) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "language"),
+    [
+        ("Das Auto UL AB 1234 stand dort.", "UL AB 1234", "de"),
+        ("Gesehen wurde WÜ XY 77 vor der Tür.", "WÜ XY 77", "de"),
+        ("Er kam mit HH K 4321 E hierher.", "HH K 4321 E", "de"),
+        ("Er wohnt Hauptstraße 12 O, hinten.", "Hauptstraße 12 O", "de"),
+        ("Elle habite 12 B rue de la Paix.", "12 B rue", "fr"),
+        ("車は品川 300 あ 12-34である。", "品川 300 あ 12-34", "ja"),
+        ("なにわ 500 さ ・・12を見た。", "なにわ 500 さ ・・12", "ja"),
+        ("横浜 30A ま 1234が停車。", "横浜 30A ま 1234", "ja"),
+        ("患者は山田太郎（やまだたろう）である。", "やまだたろう", "ja"),
+        ("佐藤花子様（サトウ　ハナコ）が来院。", "サトウ　ハナコ", "ja"),
+    ],
+)
+def test_plates_house_letters_and_readings(text: str, part: str, language: Language) -> None:
+    assert hides(text, part, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Nach DIN EN 1234 und HLA B 27, Stufe ICD F 32, LWK L 4 und BWK T 12.", "de"),
+        ("Die ASA PS 2 und das MRT T 2 sind gut.", "de"),
+        ("褥瘡（じょくそう）を認める。", "ja"),
+    ],
+)
+def test_codes_and_readings_of_things_stay(text: str, language: Language) -> None:
+    assert not any(any(map(str.isalpha, part)) for part in masked(text, language))

@@ -72,6 +72,10 @@ NAMES = {
     "code": lambda i: ("A.W.", "H.-J. S.", "K. M. O.")[i % 3],
     "col3": lambda i: ("ヤマダ タロウ", "ｻﾄｳ ﾖｼｺ", "クロイワ ケンジ")[i % 3],
     "col4": lambda i: ("やまだ　たろう", "さとう　よしこ", "すずき　もね")[i % 3],
+    "Nom du malade": lambda i: f"Zzz {'abc'[i % 3]}",
+    "col7": lambda i: ("山田様", "黒岩 健 様", "榊原さん")[i % 3],
+    "col8": lambda i: ("YAMADA Tarō", "Kuroiwa Hiroshi", "Sato Yoshiko")[i % 3],
+    "Hausarzt": lambda i: ("Wójcik, K.", "Kowalczyk, A.", "Zzz, B.")[i % 3],
     "who2": lambda i: ("佐藤 健一", "鈴木 花子", "高橋 誠")[i % 3],
 }
 
@@ -113,6 +117,9 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
         ("drug_name", lambda i: ("aspirin", "ibuprofen")[i % 2]),
         ("col5", lambda i: ("ロキソニン テープ", "モーラス パップ", "リリカ カプセル", "カロナール")[i % 4]),
         ("col6", lambda i: ("ヨコハマシ ミドリク", "チバ イチカワ", "イシカワ コマツ")[i % 3]),
+        ("doctor", lambda i: ("Internal Medicine", "General Practitioner", "Family Medicine")[i % 3]),
+        ("wavelength_nm", lambda i: ("450 nm", "620 nm")[i % 2]),
+        ("col9", lambda i: ("Yokohama Minami", "Nagoya Midori", "Saitama Minami", "Osaka Kita")[i % 4]),
         ("month", lambda i: ("April", "June", "October", "May", "July", "March", "January")[i % 7]),
         ("state", lambda i: ("Georgia", "Virginia", "Ohio", "Texas", "Utah", "Maine", "Iowa")[i % 7]),
         ("number_of_visits", lambda i: i % 9),
@@ -255,3 +262,79 @@ def test_quasi_identifiers_alone_may_find_a_person_of_whom_they_tell_nothing():
     first = Table.of(frame.drop(columns="illness").assign(group=rows // 2), alone)
     assert RULE not in {one.rule for one in inspect(table, first, origin=rows, ordered=True)}
     assert RULE in {one.rule for one in inspect(table, table, origin=rows, ordered=True)}
+
+
+def told_of(frame: pd.DataFrame, roles: Roles, rows: np.ndarray | None = None) -> dict[str, str]:
+    """What the rule says of each column, of a release of these rows as they are."""
+    rows = np.arange(len(frame)) if rows is None else rows
+    released = Table.of(frame.iloc[rows].reset_index(drop=True), roles)
+    found = inspect(Table.of(frame, roles), released, origin=rows, ordered=True)
+    return {str(one.column): one.what for one in found if one.rule == RULE}
+
+
+AGE = Roles(quasi_identifiers=("age",))
+
+
+@pytest.mark.parametrize("roles", [AGE, Roles(quasi_identifiers=("age",), sensitive=("x",))])
+def test_a_value_of_two_rows_finds_a_person_with_two_visits(roles):
+    visits = np.arange(400) // 2 * 37 % 201 / 8
+    frame = pd.DataFrame({"age": np.arange(400) % 50, "x": visits})
+    told = told_of(frame, roles)
+    if roles.sensitive:
+        assert not told
+    else:
+        assert told["x"] == "Column x holds values that occur once or twice, in 400 of 400 rows."
+    assert not told_of(frame.assign(x=np.arange(400) // 3), AGE)
+    assert not told_of(frame.assign(x=np.arange(400) % 20), AGE)
+
+
+def test_quasi_identifiers_of_which_two_rows_are_alike_are_as_safe_as_k_says():
+    frame = pd.DataFrame({"age": np.arange(400) // 2, "ill": np.arange(400) % 3})
+    assert not told_of(frame, Roles(quasi_identifiers=("age",), sensitive=("ill",)))
+
+
+def paired(rows: int = 400) -> pd.DataFrame:
+    """Two columns of twenty values that are unique together alone, and one of three."""
+    order = np.random.default_rng(3).permutation(rows)
+    return pd.DataFrame({"age": order % 5, "a": order // 20, "b": order % 20, "c": np.arange(rows) % 3})
+
+
+def test_two_columns_of_no_role_that_are_unique_together_are_a_finding():
+    told = told_of(paired(), AGE)
+    assert told == {"a": "Columns a and b have no role, and single out 400 of 400 rows together."}
+    assert not told_of(paired(), Roles(quasi_identifiers=("age",), sensitive=("a",)))
+    assert not told_of(paired(), Roles(quasi_identifiers=("age", "b")))
+    assert not told_of(paired().assign(a=lambda frame: frame["a"] // 4), AGE)
+
+
+def test_half_of_the_rows_is_not_most_of_a_pair():
+    frame = paired()
+    half = frame.assign(a=np.where(frame["a"] < 10, frame["a"], 30))
+    assert not told_of(half, AGE)
+    more = frame.assign(a=np.where(frame["a"] < 11, frame["a"], 30))
+    assert told_of(more, AGE) == {
+        "b": "Columns b and a have no role, and single out 220 of 400 rows together."
+    }
+
+
+def test_one_finding_says_all_pairs_of_a_column():
+    frame = paired().assign(d=lambda frame: frame["b"] * 3 % 20, e=lambda frame: (frame["b"] + 7) % 20)
+    assert list(told_of(frame, AGE)) == ["a"]
+
+
+def test_a_pair_is_counted_in_all_rows_of_the_original():
+    frame = pd.concat([paired()] * 3, ignore_index=True)
+    assert not told_of(frame, AGE, np.arange(400))
+
+
+def test_the_hint_for_a_pair_is_followed_to_the_letter(tmp_path, run):
+    frame = paired().assign(Alter=lambda frame: 20 + frame["age"] * 7, Geschlecht="m", Diagnose="J45")
+    frame[["Alter", "Geschlecht", "Diagnose", "a", "b"]].to_csv("data.csv", index=False)
+    told = " ".join(released(run, tmp_path, 65).split())
+    assert "Columns a and b have no role" in told
+    assert "Give a or b the role that it has ([roles]): sensitive if nobody knows it beforehand" in told
+    accept = '\n[[accept]]\nfinding = "named-like-identifier"\ncolumn = "a"\nwhy = "Drawn anew."\n'
+    for word, text in (("accepted", SPEC + accept), ("sensitive", with_role(SPEC, "sensitive", "b"))):
+        (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+        run(f"anonymize data.csv --spec s.toml -o {word}.csv --ledger {word}.ledger")
+        assert (tmp_path / f"{word}.csv").exists()

@@ -36,7 +36,7 @@ def large(name: str, sentence: str) -> None:
     cells: dict[str, object] = {"Name": [f"P{number}" for number in range(ROWS)]}
     cells |= {one: [("a", "b")[place] for place in drawn.integers(0, 2, ROWS)] for one in quasi}
     cells |= {one: [("x", "y", "z")[place] for place in drawn.integers(0, 3, ROWS)] for one in sensitive}
-    cells |= {one: drawn.normal(size=ROWS).round(1).tolist() for one in measured}
+    cells |= {one: (drawn.integers(0, 4, ROWS) / 10).tolist() for one in measured}
     assert len(cells) == 30
     pl.DataFrame(cells).write_csv("data.csv")
     text = f"title = {quoted((sentence * 10)[:400])}\n[purpose]\n"

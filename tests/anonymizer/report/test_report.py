@@ -189,13 +189,24 @@ def test_a_wide_table_is_told_of_in_few_sentences():
     roles = Roles(quasi_identifiers=("age", *(f"q{i}" for i in range(100))))
     table = Table.of(frame, roles)
     told = cautions(table, table)
-    assert len(told) == 4
+    assert len(told) == 5
     text = " ".join(told)
     assert "no role, and so left out of the risk figures: 400 columns (x0, x1, x2, x3, x4 and so on)" in text
     assert "value of its own in 400 columns (x0," in text
+    assert "The 400 columns of no role single out 40 of 40 rows together" in text
     assert "100 missing cells in 100 columns (q0, q1," in text
     few = Table.of(frame[["x0", "x1", "age"]], Roles(quasi_identifiers=("age",)))
     assert "left out of the risk figures: x0, x1. " in " ".join(cautions(few, few))
+
+
+def test_columns_of_no_role_are_counted_together():
+    rows = np.arange(60)
+    frame = pd.DataFrame({"age": rows, "a": rows % 10, "b": np.where(rows < 50, rows // 10, 0), "c": 1})
+    table = Table.of(frame, Roles(quasi_identifiers=("age",)))
+    text = " ".join(cautions(table, table))
+    assert "The 3 columns of no role single out 40 of 60 rows together, and leave at most two for 60." in text
+    alike = Table.of(frame.assign(a=1, b=2), Roles(quasi_identifiers=("age",)))
+    assert "single out" not in " ".join(cautions(alike, alike))
 
 
 def test_many_findings_of_one_rule_are_gathered():

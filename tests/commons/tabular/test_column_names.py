@@ -7,7 +7,15 @@ from importlib import resources
 
 import pytest
 
-from commons.tabular.column_names import LANGUAGES, direct, is_called, kinds, kinds_of, named_as_a_whole
+from commons.tabular.column_names import (
+    LANGUAGES,
+    direct,
+    is_called,
+    is_of_persons,
+    kinds,
+    kinds_of,
+    named_as_a_whole,
+)
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "")
 
@@ -182,3 +190,48 @@ def test_the_table_has_known_roles_and_languages_and_no_word_twice_in_a_kind():
 @pytest.mark.parametrize("name", ["Nom d'usage", "NOM_D_USAGE", "Nom de jeune fille", "nom d’épouse"])
 def test_french_surnames_are_names_of_persons(name):
     assert direct(name).name == "surname"
+
+
+SHORTENED = (
+    *("hosp_pt_nm", "pt_nm", "pat nm", "ptnm", "PATNAME", "nm_patient", "pat_nam", "cust_nm", "mbr_first_nm"),
+    *("last_nm", "FIRST_NM", "LastNm", "fst_nm", "full_nm", "name_last", "patient_last", "PT FIRST", "surnm"),
+    *("Nom du malade", "NOM_MAL", "nom bénéficiaire", "pren_pat", "nom_jf", "Nom du praticien"),
+    *("nombre_pac", "Nombre del enfermo", "apell1", "ap_paterno", "COGN", "nome paz.", "nome_degente"),
+    *("VNAME", "Vorn.", "Nachn.", "Geb.-Name", "Name d. Pat.", "Bewohn. Name", "Versichertenname"),
+    *("受診者名", "被検者氏名", "世帯主名", "ご芳名", "姓（漢字）", "名（カナ）", "ｼﾒｲ", "紹介医名"),
+)
+"""As databases with eight letters for a name and hurried people write."""
+NO_SHORTENED = (
+    *("drug_nm", "hosp_nm", "test_nm", "nm_drug", "city_nm", "file_nm", "lambda_nm", "wavelength_nm", "nm23"),
+    *("od_600_nm", "size_nm", "pt", "PT_sec", "pt_temp", "last_visit", "first_visit", "patient first visit"),
+    *("hospital name", "hosp. Name", "nombre_hospital", "nom du médicament", "nome_ospedale", "sig_level"),
+    *("薬剤名", "施設名", "病院名", "項目名", "患者数", "N/M", "tnm", "enm", "apex", "cognition"),
+)
+
+
+@pytest.mark.parametrize("name", SHORTENED)
+def test_shortened_words_for_names_of_persons_are_found(name):
+    assert direct(name) is not None
+
+
+@pytest.mark.parametrize("name", NO_SHORTENED)
+def test_shortened_words_for_other_things_are_no_names(name):
+    assert direct(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Patient", "Patientin", "Hausarzt", "Beh. Arzt", "Herr/Frau", "Sig.", "sig.ra", "Mme/M.", "usager"),
+        *("médecin traitant", "medico curante", "signed_by", "erfasst von", "患者", "世帯主", "Angehörige"),
+    ],
+)
+def test_a_column_can_be_called_like_persons_alone(name):
+    assert is_of_persons(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["patient_age", "doctor visits", "患者数", "mother_educ", "employment", "of", "x", "", "123"]
+)
+def test_what_is_told_of_persons_is_not_called_like_them(name):
+    assert not is_of_persons(name)

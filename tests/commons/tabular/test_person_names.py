@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from commons.tabular.person_names import holds_names, is_name
+from commons.tabular.person_names import holds_names, is_name, look_like_names
 
 PEOPLE = (
     *(
@@ -143,3 +143,72 @@ def test_the_listed_names_in_kanji_have_their_readings_listed():
         for name in lists[kind][language]:
             reading = "".join(one.reading_form() for one in read(name))
             assert reading in lists[kind]["ja_kana"] or name in unlike, (name, reading)
+
+
+COLUMNS = {
+    "dots between": ("ヤマダ・タロウ", "ｻﾄｳ･ﾖｼｺ", "クロイワ・ヒロシ"),
+    "surnames alone": ("ヤマダ", "ｻﾄｳ", "たかはし", "スズキ"),
+    "given names alone": ("タロウ", "ハナコ", "ケンジ"),
+    "two given names": ("タロウ ハナコ", "ヨシコ ケンジ", "カズオ ユミコ"),
+    "addressed": ("山田様", "山田 太郎 様", "黒岩さん", "ヤマダ氏", "榊原 望 先生"),
+    "addressed in kana": ("クロイワ様", "サカキバラサマ", "きさらぎさん"),
+    "with a reading": ("山田太郎（ヤマダタロウ）", "佐藤花子(さとうはなこ)", "鈴木・太郎【72】"),
+    "in Latin letters": ("Yamada Taro", "YAMADA Tarō", "Kuroiwa Hiroshi", "KUROIWA, Kyouhei"),
+    "surnames in Latin letters": ("Yamada", "Satoh", "TAKAHASHI", "Watanabe"),
+    "with an initial": ("T. Yamada", "Takahashi K.", "H. Kobayashi"),
+    "with san": ("Yamada-san", "Takahashi San", "Kobayashi sama"),
+    "of accounts": ("yamada_taro", "kuroiwa_hiroshi", "hanako.suzuki"),
+    "German titles": ("Frau Zielińska", "Herr Dr. med. Wójcik", "frau yılmaz"),
+    "French titles": ("Mme Xyz", "Mlle Qwert", "Dr. Zzz"),
+    "Italian titles": ("Sig. Xyz", "Sig.ra Zzz", "Dott.ssa Qwert"),
+    "Spanish titles": ("Sr. Xyz", "Sra. Zzz", "Doña Qwert"),
+    "English titles": ("Mr Xyz", "Mrs. Zzz", "dr. qwert"),
+    "with a date": ("Weber, Anna *1960", "Schmidt, Peter 12.03.1960", "Hoffmann Karl (72)"),
+    "of DICOM": ("WEBER^ANNA", "SCHMIDT^PETER^^DR", "HOFFMANN^KARL"),
+}
+"""Ugly exports of persons."""
+THINGS = {
+    "towns": ("チバ", "イチカワ", "コマツ", "ヤマグチ", "フクシマ", "マツモト", "ヨコハマ", "ナゴヤ"),
+    "towns in Latin letters": ("Chiba", "Ichikawa", "Komatsu", "Yamaguchi", "Fukushima", "Nagoya"),
+    "wards": ("Yokohama Minami", "Nagoya Midori", "Sapporo Higashi", "Osaka Kita", "Saitama Minami"),
+    "trains": ("ヒカリ", "ノゾミ", "コダマ", "サクラ", "ミズホ", "ハヤブサ"),
+    "cars": ("Suzuki Alto", "Honda Civic", "Toyota Corolla", "Mazda Demio"),
+    "dots between": ("ケア・ホーム", "デイ・サービス", "アイス・クリーム", "スマート・フォン"),
+    "images": ("MR Kopf", "MR Knie", "DR Thorax", "MR Abdomen"),
+    "an illness": ("MS relapse", "MS stable", "ms unknown"),
+    "illnesses of somebody": ("M. Crohn", "M. Bechterew", "M. Parkinson"),
+    "titles alone": ("Frau", "Herr", "Frau Dr.", "Herr Prof. Dr."),
+    "whoever it is": ("患者様", "奥様", "お客様", "利用者様", "家族様"),
+    "words that end like an address": ("模様", "仕様", "同様", "摂氏"),
+    "Italian": ("mano sinistra", "casa bonita", "pane nero", "vino rosso"),
+    "codes": ("SATO1", "TARO2", "KEN3", "JIRO9"),
+    "wards by number": ("Station 3", "Station Nord", "Innere 2"),
+    "sizes": ("Fr. 20", "Hr. 3", "18 Fr"),
+}
+
+
+@pytest.mark.parametrize("what", COLUMNS)
+def test_names_in_every_dress_of_an_export_are_found(what):
+    assert holds_names(dict.fromkeys(COLUMNS[what], 3))
+
+
+@pytest.mark.parametrize("what", THINGS)
+def test_things_that_are_written_like_names_are_not(what):
+    assert not holds_names(dict.fromkeys(THINGS[what], 3))
+
+
+def test_names_that_nobody_listed_have_a_form_still():
+    for column in (
+        ("Kowalczyk, A.", "Wójcik, Bożena", "ZZZ, C."),
+        ("K. Wójcik", "B.-M. Zzzz", "Qqqq C."),
+        ("黒岩 健", "榊 望", "早乙女　乱"),
+        [f"{one}xxx {other}yyy" for one in "ABC" for other in "DEF"],
+    ):
+        assert look_like_names(dict.fromkeys(column, 3)), column
+    for column in (
+        ("Newly Diagnosed", "In Patient", "Out Patient"),
+        ("High School", "Some College", "No School"),
+        ("入院", "外来", "救急"),
+        [f"Group {one}" for one in range(20)],
+    ):
+        assert not look_like_names(dict.fromkeys(column, 3)), column

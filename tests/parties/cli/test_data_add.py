@@ -111,7 +111,11 @@ def test_tables_of_databases(served, command):
     [
         (["nowhere.csv"], 65, "is not a file"),
         ([], 2, "Name a file"),
-        (["EXPORT", "--bounds", "Alter"], 2, "COLUMN=VALUE"),
+        (["EXPORT", "--bounds", "Alter"], 2, "Write --bounds COLUMN=LOWER:UPPER."),
+        (["EXPORT", "--bounds", "Alter:0:120"], 2, "Write --bounds Alter=0:120."),
+        (["EXPORT", "--bounds", "Gewicht (kg) 20:250"], 2, "Write --bounds 'Gewicht (kg)=20:250'."),
+        (["EXPORT", "--values", "Geschlecht:m,w"], 2, "Write --values Geschlecht=m,w."),
+        (["EXPORT", "--type", "Alter"], 2, "Write --type COLUMN=TYPE."),
         (["EXPORT", "--bounds", "Alter=1"], 78, "Alter=0:120"),
         (["EXPORT", "--bounds", "Alte=0:1"], 78, "'Alter'"),
         (["EXPORT", "--values", "Geschlecht="], 78, "values is empty"),
