@@ -328,7 +328,7 @@ def _random_people(rows: int = 300) -> Table:
 
 @pytest.mark.parametrize("word", grid(sorted(METHODS), set(METHODS) - {"synth-aim"}))
 def test_what_each_method_releases_passes(word, tmp_path):
-    """Only k over some quasi-identifiers is refused, which methods for numbers promise; `weight` has no role."""
+    """Only k over some quasi-identifiers is refused, as of methods for numbers; `weight` has no role."""
     release = pipeline(METHODS[word](**METHODS[word].example)).release(_random_people())
     accept = (
         Acceptance("narrow", "", "meant"),
