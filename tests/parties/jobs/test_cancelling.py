@@ -147,17 +147,20 @@ Called = tuple[CodeType, str]
 
 
 class Stretches:
-    """Counts the calls of each function between two questions in each side's thread, and keeps the most."""
+    """Counts the calls of each function between two questions of a thread, and keeps the most."""
 
     def __init__(self) -> None:
         self.most: Counter[Called] = Counter()
-        self._since: dict[Role, Counter[Called]] = {role: Counter() for role in Role}
+        self._since: dict[int, Counter[Called]] = {}
+        self._lock = threading.Lock()
 
     def __call__(self, job_id: str, role: Role) -> None:
-        del job_id
-        since, self._since[role] = self._since[role], Counter()
-        self.most |= since
-        counted = self._since[role]
+        del job_id, role
+        sys.setprofile(None)  # what follows is no work of the job
+        counted: Counter[Called] = Counter()
+        with self._lock:  # a side may ask in several threads, of which each counts its own calls
+            self.most |= self._since.pop(threading.get_ident(), Counter())
+            self._since[threading.get_ident()] = counted
 
         def called(frame: FrameType, event: str, argument: object) -> None:
             if event in ("call", "c_call"):
