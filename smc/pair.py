@@ -113,6 +113,7 @@ def run_pair(
 def _finish(role: Callable[[FullSession], A], session: FullSession) -> A:
     try:
         result = role(session)
+        session.verify()
         session.channel.finish()
     finally:
         session.close()

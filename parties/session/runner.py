@@ -291,6 +291,7 @@ class SessionRunner:
                 with closing(self._session(channel, stream.peer, task, workers)) as session:
                     try:
                         task.run(session)
+                        session.verify()
                     finally:
                         if task.evidence is not None and session.has_own:
                             task.evidence.took_key()

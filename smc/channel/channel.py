@@ -196,7 +196,15 @@ class Channel:
 
         Args:
             hear: receives what the peer says before that.
+
+        Raises:
+            UsageError: transfers are unchecked, so that nothing that rests on them may be kept.
         """
+        if self._unchecked:
+            raise UsageError(
+                "The session would end with transfers that nobody has checked.",
+                "This is a defect of the program: call `Session.verify` before its end, on both sides.",
+            )
         self._put(END, b"", 0)
         hear()
         self._next(END, 0, 0)

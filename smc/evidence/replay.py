@@ -117,6 +117,7 @@ def replay(
         session = FullSession(role, Channel(transport), executor, Randomness.of_run(seed), **given)
         try:
             program(session)
+            session.verify()
             session.channel.finish()
         except DuettoError:
             pass  # as in the run, or because the record ends: what counts is what was sent

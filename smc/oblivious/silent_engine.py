@@ -95,6 +95,8 @@ class SilentEngine(ObliviousEngine):
     def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
         """Make a pool for later comparisons, in this session or another one with the same peer.
 
+        It may be stored at once: whatever transfers the session has made until then are checked before.
+
         Args:
             count: comparisons.
             bits: the bit bound.
@@ -102,7 +104,11 @@ class SilentEngine(ObliviousEngine):
 
         Returns:
             The local half.
+
+        Raises:
+            InconsistentTransfers: the peer's transfers are not right.
         """
+        self.verify()
         with self._guarded():
             if bits < 1 or count < 1:
                 what = f"A pool cannot be filled for {count} comparisons of {bits} bits."

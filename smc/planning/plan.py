@@ -218,14 +218,16 @@ class Plan:
         return max(1, min(engine.chunk, engine.sample * _CHUNK_BYTES // largest))
 
     def cost(self, parameters: Parameters) -> Cost:
-        """The exact cost of `parameters.count` comparisons, without the set-up of a session."""
+        """The exact cost of `parameters.count` comparisons and the last check, without a session's set-up."""
         full, rest = divmod(parameters.count, size := self.chunk(parameters))
         made, whole = Transferred(), replace(parameters, count=size)
         total = self._once(whole, made) if full else Cost()
         if full > 1:
             # From the second chunk on each begins as the one before it.
             total += self._once(whole, made) * (full - 1)
-        return total + self._once(replace(parameters, count=rest), made) if rest else total
+        if rest:
+            total += self._once(replace(parameters, count=rest), made)
+        return total + made.check(parameters)
 
     @property
     def bottom(self) -> Spec:

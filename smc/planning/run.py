@@ -90,6 +90,7 @@ def run_plan(plan: Plan, session: FullSession, x: Value, y: Value) -> Value:
         UsageError: x and y differ in length; nothing was sent.
         ProtocolViolation: the peer has another plan; nothing but its digest was sent.
         PeerError: of the kind that the failure has.
+        InconsistentTransfers: the peer's transfers fail the check, which no delta leaves without.
     """
     check_inputs(plan, session, x, y)
     prepare(plan, session)
@@ -127,6 +128,7 @@ def _run_chunks(plan: Plan, session: FullSession, x: Value, y: Value) -> Value:
         with _reporting(session, start, stop, len(y)):
             delta = _run(plan, session, replace(parameters, count=stop - start), *holdings, flipped=False)
         results.append(delta)
+    session.verify()
     delta = join(results)
     return delta if is_array(x) or is_array(y) else with_python_integers(delta)
 

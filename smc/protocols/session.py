@@ -65,5 +65,16 @@ class Session:
         del count
         return False
 
+    def verify(self) -> None:
+        """Check all transfers that are unchecked; nothing is sent where there are none.
+
+        Both parties call it before anything is kept that rests on transfers: it is the check of runs that
+        open nothing, whose results are shares.
+
+        Raises:
+            InconsistentTransfers: those of the peer are not right.
+        """
+        self.oblivious.verify()
+
     def close(self) -> None:
         """Free what the session holds outside itself."""

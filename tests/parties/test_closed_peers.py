@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import nullcontext
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -20,10 +22,11 @@ from parties.contracts.state import State
 from parties.errors import PeerClosed, PeerRefused, StorageError
 from parties.hooks import EventKind
 from parties.notices.notice import of_line
-from smc.errors import InconsistentTransfers, PeerAborted, ProtocolViolation, UsageError
+from smc.errors import Cancelled, InconsistentTransfers, PeerAborted, ProtocolViolation, UsageError
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, job_file, wait_state
 from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, dialling, listening, public, task
+from tests.support.bent_transfers import bend_refills
 
 CODE = InconsistentTransfers.code
 SINCE = "2026-11-28T12:00:00Z"
@@ -135,6 +138,69 @@ def test_other_violations_close_nobody():
             directory.run_session("south", task(Role.ALICE, lambda s: s.channel._transport.receive()))
         assert type(ending.wait()) is ProtocolViolation
     assert heard == []
+
+
+@pytest.mark.parametrize("deviates", [False, True], ids=["honest", "deviates"])
+def test_a_session_that_opens_nothing_ends_in_the_check_and_closes_the_peer(deviates):
+    """What a task leaves unchecked, the session checks before its end; the peer sends, and South receives."""
+    heard = []
+
+    def send(session):
+        if deviates:
+            bend_refills(session.channel)
+        session.oblivious.send_blocks(64, silent=True)
+
+    def receive(session):
+        session.oblivious.receive_blocks(np.zeros(64, dtype=np.uint8), silent=True)
+
+    at_south = Ending()
+    closing = lambda *about: heard.append(about)  # noqa: E731
+    with (
+        listening(SOUTH, public(NORTH), closing=closing) as south,
+        dialling(NORTH, public(SOUTH), south.server.address) as directory,
+    ):
+        south.jobs.tasks[JOB] = task(Role.BOB, receive, at_south)
+        with pytest.raises(PeerAborted, match=CODE) if deviates else nullcontext():
+            directory.run_session("south", task(Role.ALICE, send))
+        ended = at_south.wait()
+    assert type(ended) is (InconsistentTransfers if deviates else type(None))
+    assert heard == ([("north", JOB, CODE)] if deviates else [])
+
+
+def test_other_sessions_with_a_closed_peer_end():
+    """One session waits for its peer when the peer's transfers fail a check in another one."""
+    other, waits, ends = "f" * 16, threading.Event(), (Ending(), Ending())
+
+    def wait(session):
+        waits.set()
+        session.channel._transport.receive()
+
+    def fail(session):
+        assert waits.wait(20)
+        raise InconsistentTransfers
+
+    def listen(session):
+        session.channel._transport.receive()
+
+    def leave_running(directory):
+        with pytest.raises(PeerAborted):
+            directory.run_session("south", task(Role.ALICE, listen, job_id=other))
+
+    with (
+        listening(SOUTH, public(NORTH), closing=lambda *about: None) as south,
+        dialling(NORTH, public(SOUTH), south.server.address) as directory,
+    ):
+        south.jobs.tasks[other] = task(Role.BOB, wait, ends[0], job_id=other)
+        south.jobs.tasks[JOB] = task(Role.BOB, fail, ends[1])
+        thread = threading.Thread(target=leave_running, args=[directory])
+        thread.start()
+        assert waits.wait(20)
+        with pytest.raises(PeerAborted):
+            directory.run_session("south", task(Role.ALICE, listen))
+        thread.join(20)
+        found = [end.wait() for end in ends]
+    assert [type(each) for each in found] == [Cancelled, InconsistentTransfers]
+    assert "north was closed" in str(found[0])
 
 
 # in jobs

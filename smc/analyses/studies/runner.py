@@ -43,6 +43,7 @@ def run_study(
     Raises:
         UsageError: the parameters do not allow these recipients.
         DisclosureRefused: a limit stands against the result, or the run ended without consuming one.
+        InconsistentTransfers: the peer's transfers fail the check, which no result leaves without.
         OutOfMemory: the memory did not suffice.
         DuettoError: whatever else the study raises.
     """
@@ -50,6 +51,7 @@ def run_study(
     release = Release(session, study.facts(recipients).scope, recipients, limits, gate, auditor)
     try:
         outcome = study.run(session, data, recipients, release)
+        session.verify()
     except MemoryError:
         raise OutOfMemory from None
     release.close()

@@ -83,6 +83,7 @@ def _trace(
         size = setting.rows[session.role is Role.BOB]
         data = {name: made_up(known[name], size) for name in study.columns[session.role]}
         study.run(session, data, recipients, TracedRelease(session, scope, recipients, setting.limits))
+        session.verify()
 
     return trace(run, setting.network, setting.lanes)
 

@@ -17,15 +17,24 @@ import pytest
 
 from parties.lanes import process as module
 from parties.lanes.process import LaneProcess, LaneWorker, LaneWorkers
-from smc.channel.channel import Clock
+from smc.channel.channel import Channel, Clock
 from smc.channel.memory import memory_pair
-from smc.errors import Cancelled, DomainError, PeerAborted, PeerError, PeerLost, UsageError
+from smc.errors import (
+    Cancelled,
+    DomainError,
+    InconsistentTransfers,
+    PeerAborted,
+    PeerError,
+    PeerLost,
+    UsageError,
+)
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.lane_engine import LaneEngine
 from smc.oblivious.lanes import LaneCall, LaneLost
 from smc.pair import run_pair
 from smc.pieces import asking
+from tests.support.bent_transfers import bend_refill
 from tests.support.waiting import freeze
 
 RANDOM = Randomness.from_seed(b"tests", "lanes in processes")
@@ -230,3 +239,32 @@ def test_only_listed_errors_are_taken_by_name(error):
     with lane() as (end, _, _):
         found = end._error({"error": type(error).__name__, "what": "x", "hint": "y"})
     assert type(found) is (DomainError if isinstance(error, DomainError) else LaneLost)
+
+
+def test_a_failed_check_in_a_process_is_one_of_the_session(monkeypatch):
+    """By its type the daemon closes the peer; the other side, whose lanes are threads, bends its refills."""
+    honest = Channel.send
+
+    def send(self, message):
+        bend_refill(message)
+        honest(self, message)
+
+    monkeypatch.setattr(Channel, "send", send)
+    found = {}
+    with closing(LaneWorkers(2)) as north:
+
+        def side(session):
+            if session.role is Role.ALICE:
+                session.open_lane = north.open
+            engine = session.oblivious
+            method = engine.greater_equal_x if session.role is Role.ALICE else engine.greater_equal_y
+            method(VALUES[session.role is Role.BOB], 64, silent=True)
+            try:
+                engine.verify()
+            except Exception as error:
+                found[session.role] = type(error)
+                raise
+
+        with pytest.raises(InconsistentTransfers):
+            run_pair(side, lanes=2, timeout=60)
+    assert found[Role.ALICE] is InconsistentTransfers

@@ -9,9 +9,11 @@ from smc.channel.channel import Channel
 from smc.channel.vectors import Bits
 from smc.errors import DuettoError, ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.oblivious.consistency import Prover
+from smc.oblivious.consistency import MASK_WORDS, Prover
 from smc.oblivious.correlated_ggm import PuncturedTrees
 from smc.oblivious.correlated_transfers import (
+    KINDS,
+    Conversation,
     TransferChoiceColumns,
     TransferColumns,
     TransferMask,
@@ -20,8 +22,10 @@ from smc.oblivious.correlated_transfers import (
 from smc.oblivious.correlation_robust_hash import HASH_WORDS, NO_OFFSET, RowHash
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import PRODUCTION
+from smc.oblivious.silent_consistency import MASK_ROWS, ReceiverSums, SenderSums
 from smc.oblivious.silent_ot import ROW_BYTES
 from smc.oblivious.silent_transfers import Refill
+from smc.oblivious.softspoken import BitReceiver, BitSender
 from smc.oblivious.transfers import TransferCorrections
 from smc.oblivious.workspace import Workspace
 from smc.pair import run_pair
@@ -273,6 +277,112 @@ def test_rows_of_different_blocks_that_are_equal_by_design_are_given_unlike():
         seen.append(hashing.rows(columns, NO_OFFSET)[0].reshape(-1, 2))
     rows = np.concatenate(seen)
     assert len(np.unique(rows, axis=0)) == len(rows) == 4 * 64 * HASH_WORDS
+
+
+@pytest.mark.parametrize("method", ["words", "blocks"])
+def test_transfers_over_rows_that_are_equal_by_design_have_unlike_pads(monkeypatch, method):
+    """As above, where the tweak is used: both ends add it, and the check has nothing against such rows."""
+    for end in (BitReceiver, BitSender):
+        honest = end.extend
+
+        def extend(self, given, *columns, honest=honest):
+            found = honest(self, given, *columns)
+            rows = columns[0] if columns else found
+            if rows.shape[1] != MASK_WORDS:  # those of the mask have choices of their own
+                rows[:] = 0
+            return found
+
+        monkeypatch.setattr(end, "extend", extend)
+    choices = np.zeros(64 * (MASK_WORDS + 1), dtype=np.uint8)
+    deltas = np.zeros(len(choices), dtype=np.uint64)
+    if method == "words":
+        (sent, _), (received, _) = both(lambda e: e.correlate(deltas), lambda e: e.receive(choices))
+        pads = np.negative(sent)
+    else:
+        ((pads, _), _), (received, _) = both(
+            lambda e: e.send_blocks(len(choices)), lambda e: e.receive_blocks(choices)
+        )
+    assert np.array_equal(pads, received)
+    assert len(np.unique(received, axis=0)) == len(received)
+
+
+def test_names_of_transfers_differ_by_session_direction_and_kind():
+    """They are in the keys of checks: those of an earlier session serve no other one."""
+    names = set()
+    for session in (bytes(32), bytes(31) + b"\1"):
+        shared = Conversation(session, Role.ALICE, None, RANDOM, Workspace())
+        names |= {shared.name(role, kind) for role in Role for kind in KINDS}
+    assert len(names) == 2 * len(Role) * len(KINDS)
+
+
+def silent_sums(kind, mask):
+    """Sums of one end of silent transfers."""
+    return kind(bytes(32), Role.ALICE, make_kernels(Workspace()), mask)
+
+
+def test_the_key_of_a_silent_block_depends_on_all_blocks_before_it():
+    """Else a sender would draw keys of a block as it likes, and change another one alone."""
+    mask, rows = np.zeros((MASK_ROWS, 2), dtype=np.uint64), RANDOM.words(256).reshape(128, 2)
+    first, other, second = RANDOM.words(3 * 8).reshape(3, 8)
+
+    def total(*messages):
+        sums = silent_sums(SenderSums, mask)
+        for number, message in enumerate(messages):
+            # The first block's leaves are zero, so that only the key of the last one counts.
+            sums.add(message, rows if number == len(messages) - 1 else np.zeros_like(rows), marked=False)
+        sums.end_iteration(mask)
+        sums.count_in(1)
+        return sums._hidden().tobytes()
+
+    assert total(first, second) == total(first, second)
+    assert len({total(first, second), total(other, second), total(second)}) == 3
+
+
+class Heard:
+    """A channel that keeps what is sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, message):
+        self.sent.append(message)
+
+
+def test_a_silent_challenge_tells_nothing_of_the_places_of_missing_leaves():
+    """Theorem 4 of docs/proofs/transfers.md: over the mask's random choices each challenge is as likely.
+
+    A challenge is the sum of places plus a linear image of the mask's 128 choices, and that has full rank.
+    """
+
+    def challenge(choices, places):
+        mask, rows = (np.zeros((MASK_ROWS, 2), dtype=np.uint64) for _ in range(2))
+        mask[:, 0], rows[:, 0] = choices, places
+        sums = silent_sums(ReceiverSums, mask)
+        sums.add(np.zeros(8, dtype=np.uint64), rows, marked=True)
+        sums.end_iteration(mask)
+        sums.count_in(1)
+        heard = Heard()
+        sums.challenge(heard)
+        return int.from_bytes(heard.sent[0].words.values.tobytes(), "little")
+
+    none = np.zeros(MASK_ROWS, dtype=np.uint64)
+    some = none.copy()
+    some[[3, 77]] = 1
+    assert challenge(none, some) != challenge(none, none) == 0
+    images = [challenge(unit, none) for unit in np.eye(MASK_ROWS, dtype=np.uint64)]
+    assert rank(images) == MASK_ROWS
+    assert challenge(some, some) == challenge(some, none) ^ challenge(none, some)
+
+
+def rank(rows):
+    """Of a matrix over bits, whose rows are integers."""
+    kept = []
+    for row in rows:
+        for one in kept:
+            row = min(row, row ^ one)  # noqa: PLW2901
+        if row:
+            kept.append(row)
+    return len(kept)
 
 
 def test_silent_transfers_that_are_unchecked_hold_messages_back():

@@ -9,8 +9,11 @@ from smc.channel.channel import Channel
 from smc.errors import InconsistentTransfers, PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.oblivious import numpy_field, vole_steps
+from smc.oblivious.correlated_ggm import PuncturedTrees
 from smc.oblivious.correlated_transfers import TransferProof
+from smc.oblivious.field_lpn import FieldCode
 from smc.oblivious.lpn import LpnSet
+from smc.oblivious.silent_ot import PadHash
 from smc.oblivious.transfers import Transfers
 from smc.oblivious.vole import VoleAnswer, VoleChallenge, VoleReceiver, VoleRows, Voles, VoleSender, VoleSums
 from smc.oblivious.vole_plan import MOST_ROWS, PRODUCTION, WINDOW, VoleSizes
@@ -293,3 +296,41 @@ def test_a_number_that_the_peer_only_announces_takes_no_memory():
     with pytest.raises((PeerError, ProtocolViolation)):
         run_pair(alice, bob)
     assert 0 < sum(seeds) < 1 << 15
+
+
+@pytest.mark.parametrize("hashed", [True, False], ids=["as it is", "without the hash"])
+def test_no_missing_leaf_tells_the_offset(monkeypatch, hashed):
+    """Sums of trees tell a receiver C = B + A D of each missing leaf, and its node is B's own node plus D.
+
+    If B were that node itself, and not a hash of it, C plus the node would be (A + 1) D, which gives D away.
+    """
+    nodes, leaves = [], []
+    regrow, add = PuncturedTrees.regrow, FieldCode.add
+    monkeypatch.setattr(
+        PuncturedTrees,
+        "regrow",
+        lambda self, *given: (made := regrow(self, *given), nodes.append(made.reshape(-1, 2).copy()))[0],
+    )
+
+    def watched(self, secret, part):
+        if part.shape[1] == 2:  # the receiver's, before the code is added
+            leaves.append((nodes[-1], part.copy()))
+        return add(self, secret, part)
+
+    monkeypatch.setattr(FieldCode, "add", watched)
+    if not hashed:
+        monkeypatch.setattr(
+            PadHash, "blocks", lambda self, given, out: np.copyto(out, given.reshape(out.shape))
+        )
+    ((_,), _), (sent,) = made([10])
+    assert leaves
+    told, field = [], numpy_field.NumpyField(Workspace())
+    for grown, part in leaves:
+        missing = (grown[:, 0] & np.uint64(1)).astype(bool)
+        assert missing.any()
+        one = np.array([1, 0], dtype=np.uint64)
+        for node, (total, factor) in zip(grown[missing], part[missing], strict=True):
+            product = np.zeros((1, 2), dtype=np.uint64)
+            field.add_products((factor ^ one)[None], sent.offset, product)
+            told.append(np.array_equal(total ^ node, product[0]))
+    assert (any if hashed else all)(told) is not hashed

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from parties.errors import PeerBusy, PeerRefused
+from parties.errors import PeerBusy, PeerClosed, PeerRefused
 from parties.kept_pools import MAX_POOLS
 from parties.session import filling
 from parties.session.filling import MOST_LOST, PORTION_POOLS
@@ -112,3 +112,23 @@ def test_a_peer_that_says_nothing_more_is_given_up_in_time(
     until(lambda: south.runner.is_quiet)
     north.filler.look()
     assert len(north.names) == 3
+
+
+def closed(peer: str) -> None:
+    """Says that nothing is run with a peer, as `ClosedPeers.require_open` does."""
+    raise PeerClosed(f"{peer} is closed.", "Open it.")
+
+
+def test_no_pool_is_filled_with_a_closed_peer_whoever_dials(make: Make) -> None:
+    north, south = make()
+    south.filler._require_open = closed
+    with pytest.raises(PeerRefused) as caught:
+        north.run(lambda session: None)
+    assert caught.value.stable_code == PeerClosed.code
+    south.filler._require_open = lambda peer: None
+    north.filler._require_open = closed
+    north.filler.look()
+    assert not north.names
+    assert not south.names
+    (due,) = north.filler._due.values()
+    assert due.code == PeerClosed.code
