@@ -66,10 +66,7 @@ class Session:
         return False
 
     def verify(self) -> None:
-        """Check all transfers that are unchecked; nothing is sent where there are none.
-
-        Both parties call it before anything is kept that rests on transfers: it is the check of runs that
-        open nothing, whose results are shares.
+        """Check what transfers are unchecked, on both sides, before anything is kept that rests on them.
 
         Raises:
             InconsistentTransfers: those of the peer are not right.

@@ -112,6 +112,7 @@ def recorded(
             session = FullSession(role, channel, executor, Randomness.of_run(made.seed), **made.given)
             try:
                 side(session)
+                session.verify()
                 channel.finish()
             except DuettoError as error:
                 made.error = error

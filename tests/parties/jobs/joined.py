@@ -133,6 +133,7 @@ class Network:
             with asking(lambda: self._wanted(task)), closing(self._session(task, channel)) as session:
                 try:
                     task.run(session)
+                    session.verify()
                 finally:
                     if task.evidence is not None and session.has_own:
                         task.evidence.took_key()
