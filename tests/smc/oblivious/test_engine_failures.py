@@ -151,7 +151,7 @@ def test_an_engine_that_failed_is_not_used_again(step):
                 "setup": engine.setup,
             }[step]()
 
-    with pytest.raises(UsageError, match="cannot be used again"):  # nor does a session end as if it were whole
+    with pytest.raises(UsageError, match="cannot be used again"):  # nor does it end as if whole
         run_pair(failing, lambda s: s.oblivious.setup())
 
 
@@ -169,7 +169,7 @@ def test_an_engine_is_not_used_again_after_the_peer_broke_the_protocol():
         session.oblivious.setup()
         session.channel.send(Openings(LeafBits))
 
-    with pytest.raises(UsageError, match="cannot be used again"):  # where it ends as if it were whole
+    with pytest.raises(UsageError, match="cannot be used again"):  # where it ends as if whole
         run_pair(victim, attacker)
 
 
