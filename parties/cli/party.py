@@ -188,9 +188,10 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     signal.signal(signal.SIGUSR1, lambda *_: draining.set())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    foreign.capture(config.log_format)
-    logs.start(log_level or config.log_level, config.log_format)
-    with _errors_logged(config, as_json=as_json), only_one(config), _without_room_refused():
+    level = log_level or config.log_level
+    with _errors_logged(config, level, as_json=as_json), only_one(config), _without_room_refused():
+        foreign.capture(config.log_format)
+        logs.start(level, config.log_format)
         daemon = Daemon(config, examine=examine_self)
         try:
             daemon.start()
@@ -231,13 +232,14 @@ def _leave_within(seconds: float, status: int = OK) -> None:
 
 
 @contextmanager
-def _errors_logged(config: Config, *, as_json: bool) -> Iterator[None]:
+def _errors_logged(config: Config, level: str, *, as_json: bool) -> Iterator[None]:
     """Where lines of the log are JSON, an error that ends the daemon is one, and no message for a person."""
     try:
         yield
     except Exception as problem:
         if config.log_format != "json":
             raise
+        logs.start(level, config.log_format)  # which it is not yet where the home is out of use, or taken
         error: DuettoError | None = of_the_machine(problem) if isinstance(problem, OSError) else None
         if isinstance(problem, DuettoError):
             error = problem
