@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 
 import pytest
 
@@ -39,6 +41,15 @@ def test_what_counts_is_the_median_of_trials_a_minute_apart(trials):
     at[0] += 59
     assert speed.slowdown(again=True) == Slowdown(3, 2)
     assert len(made) == 3
+
+
+def test_threads_that_ask_at_once_wait_for_one_trial(trials, monkeypatch):
+    tries = speed._try_machine
+    monkeypatch.setattr(speed, "_try_machine", lambda reference: sleep(0.05) or tries(reference))
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: speed.slowdown(), range(8)))
+    assert found == [Slowdown(3, 1)] * 8
+    assert len(trials[1]) == 1
 
 
 def test_old_trials_are_forgotten(trials):

@@ -156,7 +156,7 @@ class Stretches:
 
     def __call__(self, job_id: str, role: Role) -> None:
         del job_id, role
-        sys.setprofile(None)  # what follows is no work of the job
+        sys.setprofile(None)  # what follows is not the job's work
         counted: Counter[Called] = Counter()
         with self._lock:  # a side may ask in several threads, of which each counts its own calls
             self.most |= self._since.pop(threading.get_ident(), Counter())
