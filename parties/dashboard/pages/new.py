@@ -9,8 +9,15 @@ from starlette.responses import Response
 
 from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
-from parties.dashboard.pages.persons import acting, signable
-from parties.dashboard.pages.statistics import FieldError, declared_by, offers, proposed, statistics_text
+from parties.dashboard.pages.persons import acting, name_of, signable
+from parties.dashboard.pages.statistics import (
+    FieldError,
+    declared_by,
+    groups_of,
+    offers,
+    proposed,
+    statistics_text,
+)
 from parties.persons.gate import text_digest
 from parties.persons.roles import Act
 from smc.errors import DuettoError
@@ -66,6 +73,8 @@ def _shown(
         code=code,
         datasets=list(datasets),
         chosen=chosen,
+        groups=groups_of(columns),
+        asks=name_of(desk, request),
         columns=[(c, offers(c), sent.get(f"theirs:{c.name}") or proposed(c.name, theirs)) for c in columns],
         peers=peers,
         known=known,

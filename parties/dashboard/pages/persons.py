@@ -163,6 +163,14 @@ def may(desk: Context, request: Request, roles: frozenset[PersonRole]) -> bool:
     return True
 
 
+def name_of(desk: Context, request: Request) -> str:
+    """How people call somebody who came in by an account; empty for somebody who came in by a link."""
+    word: str = request.state.session.person
+    in_force = _in_force(desk) if word else None
+    one = in_force.persons.get(word) if in_force is not None else None
+    return one.name if one is not None else word
+
+
 def _may(in_force: Persons, word: str, roles: frozenset[PersonRole]) -> bool:
     one, today = in_force.persons.get(word), CLOCK.now().date()
     return one is not None and bool(one.roles & roles) and one.is_valid(today) and not one.absence(today)

@@ -44,6 +44,11 @@ def offers(column: ColumnDeclaration) -> tuple[str, ...]:
     return ("mean", "histogram") if column.type == "decimal" else ()
 
 
+def groups_of(columns: Iterable[ColumnDeclaration]) -> list[str]:
+    """The columns by whose labels the figures of the others can be told apart."""
+    return [column.name for column in columns if column.type == "category"]
+
+
 def declared_by(desk: Context, peer: str) -> dict[str, list[str]]:
     """Columns that a peer declared in earlier jobs with this party, by its data set; none before any."""
     found: dict[str, dict[str, None]] = {}
@@ -86,12 +91,15 @@ def statistics_text(desk: Context, sent: dict[str, str], figures: list[str]) -> 
         chosen.append((kind, column))
     if not chosen:
         raise FieldError("figure", "No figure was chosen.", "Tick at least one.")
-    used = [column.name for _, column in chosen if column is not None]
+    by = sent.get("by", "")
+    if by and by not in groups_of(dataset.columns.values()):
+        raise FieldError("by", f"{by!r} has no labels.", "Choose a column of labels, or none.")
+    used = [column.name for _, column in chosen if column is not None] + [by] * bool(by)
     if not used:
         hint = "Tick a figure of a column, too; rows are counted where it has cells."
         raise FieldError("figure", "No column was chosen, so there are no rows to count.", hint)
     names = job_names(used)
-    queries = [_query(kind, column, names) for kind, column in chosen]
+    queries = [_query(kind, column, names, by) for kind, column in chosen]
     theirs = {short: sent.get(f"theirs:{name}", "").strip() or name for name, short in names.items()}
     document = {
         "job": {
@@ -144,10 +152,12 @@ def _epsilon(sent: dict[str, str]) -> str:
     return text
 
 
-def _query(kind: str, column: ColumnDeclaration | None, names: dict[str, str]) -> dict[str, Any]:
+def _query(kind: str, column: ColumnDeclaration | None, names: dict[str, str], by: str) -> dict[str, Any]:
+    """A query of the job; what is told of the column of groups itself is told of all rows."""
+    grouped = {"by": names[by]} if by and (column is None or column.name != by) else {}
     if column is None:
-        return {"name": "count", "kind": "count"}
-    named = {"name": f"{kind} of {column.name}", "kind": kind, "column": names[column.name]}
+        return {"name": "count", "kind": "count", **grouped}
+    named = {"name": f"{kind} of {column.name}", "kind": kind, "column": names[column.name], **grouped}
     return named | _edges(kind, column)
 
 

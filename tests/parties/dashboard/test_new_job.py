@@ -22,9 +22,11 @@ from tests.parties.served import control
 
 NAMES = ("north", "south")
 WEIGHT = "Gewicht (kg)"
+SMOKER = "Raucher?"
 COLUMNS = {
     "Alter": {"type": "integer", "lower": 0, "upper": 120, "unit": "years"},
     WEIGHT: {"type": "integer", "lower": 20, "upper": 250, "unit": "kg"},
+    SMOKER: {"type": "category", "values": ["ja", "nein"]},
 }
 PEER = '[[peers]]\nname = "south"\naddress = "127.0.0.1:7443"\npairing = "south.pair"\npin = "x"\n'
 FORM = {
@@ -44,7 +46,8 @@ def made():
     with tempfile.TemporaryDirectory(prefix="duetto-") as folder:
         found = Institutions(Path(folder))
         for name in NAMES:
-            found.hold(name, {"Alter": range(90), WEIGHT: range(50, 140)}, COLUMNS, dataset="data")
+            cells = {"Alter": range(90), WEIGHT: range(50, 140), SMOKER: ["ja", "nein", "nein"] * 30}
+            found.hold(name, cells, COLUMNS, dataset="data")
             found.allow(name, approval="person")
         with control(found.north, found.folder / "north") as home, Party(home) as party:
             with (home / "duetto.toml").open("a") as config:
@@ -91,6 +94,19 @@ def test_the_precision_of_each_figure_stands_there_before_anything_is_proposed(m
     assert made.party.jobs() == []
 
 
+def test_figures_are_told_apart_by_the_labels_of_a_column(made):
+    page = made.browser.post("/new/check", {**FORM, "figure": ["count", "mean:Alter"], "by": SMOKER}).text
+    spec = parse_spec(text_of(page))
+    (short,) = (name for name, column in spec.alice.columns.items() if column == SMOKER)
+    assert [query.get("by") for query in spec.parameters["queries"]] == [short, short]
+    widths = re.findall(r"<li[^>]*>([^<]*)<strong>± [0-9.]+ \w+</strong>", page)
+    assert widths == ["count, ja", "count, nein", "mean of Alter, ja", "mean of Alter, nein"]
+    assert f"<option selected>{SMOKER}</option>" in page
+    both = {**FORM, "figure": ["mean:Alter", f"histogram:{SMOKER}"], "by": SMOKER}
+    queries = parse_spec(text_of(made.browser.post("/new/check", both).text)).parameters["queries"]
+    assert [query.get("by") for query in queries] == [short, None]  # its own figure is one of all rows
+
+
 @pytest.mark.parametrize(
     ("field", "wrong", "said"),
     [
@@ -100,6 +116,7 @@ def test_the_precision_of_each_figure_stands_there_before_anything_is_proposed(m
         ("figure", [], "No figure was chosen."),
         ("figure", ["count"], "No column was chosen"),
         ("figure", ["mean:nosuch"], "is not offered"),
+        ("by", "Alter", "has no labels"),
     ],
 )
 def test_a_wrong_field_is_named_beside_it_and_nothing_typed_is_lost(made, field, wrong, said):
@@ -112,7 +129,7 @@ def test_a_wrong_field_is_named_beside_it_and_nothing_typed_is_lost(made, field,
     assert "<option selected>south" in answer.text
     for name, value in (FORM | {"theirs:Alter": "age", field: wrong}).items():
         for one in [value] if isinstance(value, str) else value:
-            if name != "peer" and one != "mean:nosuch":
+            if name not in ("peer", "by") and one != "mean:nosuch":
                 assert f'value="{html.escape(one)}"' in answer.text, name
     assert answer.text.count(" checked") == len(
         [one for one in (wrong if field == "figure" else FORM["figure"]) if one != "mean:nosuch"]
