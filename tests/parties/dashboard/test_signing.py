@@ -25,6 +25,7 @@ from tests.parties.dashboard.browsers import (
     text,
     typed,
     until,
+    violations,
 )
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
 from tests.parties.persons.made import KEYS, begin, persons_toml, put_in_force
@@ -100,6 +101,7 @@ def add_browser_key(browser, home):
     typed(browser, "name", "Prof Klein")
     button(browser, "Make a key")
     until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "pre.key"))
+    assert violations(browser) == []
     key = browser.find_element(By.CSS_SELECTOR, "pre.key").text
     assert key.startswith("webauthn:")
     changed = persons_toml().replace(KEYS["klein"].public.text, key).encode()
@@ -120,6 +122,7 @@ def test_a_steward_signs_with_a_key_in_the_browser(homes):
         job_id = proposed(homes)
         browser.get(f"{origin(browser)}/decide/{job_id}")
         assert "Prof Klein" in text(browser)
+        assert violations(browser) == []
         button(browser, "Approve")
         until(browser, lambda: f"/jobs/{job_id}" in browser.current_url)
     with Party(home) as north:
