@@ -107,6 +107,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/peers/look", peers.look),
     ("/peers/pair", peers.pair),
     ("/peers/open", peers.open_again),
+    ("/persons/sign", persons.sign),
 )
 """Forms that do something."""
 
@@ -130,6 +131,7 @@ ROLES: Final[Mapping[str, frozenset[PersonRole]]] = {
     "/peers/look": ALLOWED[Act.PIN],
     "/peers/pair": ALLOWED[Act.PIN],
     "/peers/open": ALLOWED[Act.OPEN],
+    "/persons/sign": ALLOWED[Act.PERSONS] | ALLOWED[Act.POLICY],
 }
 """Of each page and form, the roles of which somebody has one who came in by an account, where persons are in
 force: what the socket of a role refuses, pages refuse as well. Who came in by a link has the rights of the

@@ -45,9 +45,13 @@ def check(desk: Context, request: Request) -> Response:
 
 
 def submit(desk: Context, request: Request) -> Response:
-    """Propose the job whose check was shown."""
-    with acting(desk, request) as party:
-        job = party.submit(_text(desk, request))
+    """Propose the job whose check was shown; where that fails, its text stays on the page."""
+    sent = _sent(request)
+    try:
+        with acting(desk, request) as party:
+            job = party.submit(_text(desk, request))
+    except DuettoError as error:
+        return _shown(desk, request, sent, code=409, text=sent.get("text", ""), problem=error)
     return redirect(f"/jobs/{job.id}")
 
 

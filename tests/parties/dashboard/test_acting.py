@@ -15,9 +15,11 @@ from parties import closed_peers
 from parties.closed_peers import Closure
 from parties.contracts.state import State
 from parties.person_roles import PersonRole
+from parties.persons.declaration import FILE, digest_of
 from parties.persons.gate import text_digest
 from parties.persons.keys import WEBAUTHN, PersonKey
 from parties.persons.roles import ALLOWED, Act
+from parties.persons.shared import policy_digest
 from parties.persons.statement import PersonStatement
 from parties.persons.webauthn import Credential
 from parties.dashboard.pages.persons import HERE
@@ -50,7 +52,8 @@ def north(party, served):
 
 
 def test_these_are_all_acts_that_pages_take():
-    assert set(HERE.values()) == set(FORMS)
+    """But keys of peers and pools, of which the homes here have none; test_signing.py has a peer."""
+    assert set(HERE.values()) == {*FORMS, *CHANGED, Act.PIN, Act.POOLS}
 
 
 def waiting_job(served, north):
@@ -85,8 +88,14 @@ FORMS = {
 """Of each act what there has to be before, where its form goes, and its fields beside the signature."""
 
 
+CHANGED = {Act.POLICY: "policy.toml", Act.PERSONS: FILE}
+"""Files of which a new version is put into force."""
+
+
 def state(act, served, north, job_id):
     """What an act changes."""
+    if act in CHANGED:
+        return served.north.gate.register().in_force(act)
     if act is Act.SUBMIT:
         return len(north.jobs())
     if act is Act.OPEN:
@@ -95,12 +104,12 @@ def state(act, served, north, job_id):
     return described["result_deleted"] if act is Act.FORGET else described["state"]
 
 
-def answered(browser, act, digest, peer, word):
+def answered(browser, act, digest, peer, word, after=""):
     """The fields of a signature, as the script of the pages fills them in."""
     asked = {"act": act.value, "digest": digest, "peer": peer, "person": word}
     query = "&".join(f"{name}={value}" for name, value in asked.items())
     said = browser.get(f"/persons/statement?{query}").json()
-    statement = PersonStatement(act, "north", peer, digest, word, "", said["moment"])
+    statement = PersonStatement(act, "north", peer, digest, word, "", said["moment"], after)
     answer = DEVICES[word].answer(statement.text)
     first, second, _ = struct.unpack_from(">HHH", answer)
     parts = answer[6 : 6 + first], answer[6 + first : 6 + first + second], answer[6 + first + second :]
@@ -111,6 +120,33 @@ def answered(browser, act, digest, peer, word):
         "moment": said["moment"],
         **{name: base64.b64encode(data).decode() for name, data in packed},
     }
+
+
+@pytest.mark.parametrize("comes_by", ["account", "link"])
+@pytest.mark.parametrize("act", CHANGED, ids=lambda act: act.value)
+def test_a_version_is_put_into_force_on_the_page_by_every_role(served, north, act, comes_by):
+    path = served.folder / "north" / CHANGED[act]
+    for role, word in OF_ROLE.items():
+        path.write_text(f"{path.read_text()}# looked at by nobody but {word}\n")
+        data = path.read_bytes()
+        digest = policy_digest(data) if act is Act.POLICY else digest_of(data).hex()
+        browser = signed_in(north, word) if comes_by == "account" else Browser(north)
+        before, shown = state(act, served, north, ""), {"act": act.value, "about": "", "shown": digest}
+        if comes_by == "link":
+            page = browser.get("/persons").text
+            assert digest in page
+            assert f"+# looked at by nobody but {word}" in page or act is Act.POLICY
+            assert CHANGED[act] in browser.get("/policy").text.split("Not signed:")[1]
+        assert browser.post("/persons/sign", shown).status_code == 409, role
+        assert state(act, served, north, "") == before
+        after = served.north.gate.register().before(act)
+        sent = answered(browser, act, digest, "", word, after)
+        answer = browser.post("/persons/sign", {**shown, **sent, "shown": digest[::-1]})
+        assert answer.status_code == 409
+        assert state(act, served, north, "") == before
+        answer = browser.post("/persons/sign", shown | sent)
+        assert answer.status_code == (303 if role in ALLOWED[act] else 409), (role, answer.text)
+        assert (state(act, served, north, "") == digest) is (role in ALLOWED[act]), role
 
 
 @pytest.mark.parametrize("comes_by", ["account", "link"])

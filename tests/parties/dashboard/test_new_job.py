@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import tempfile
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from parties.client import Party
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.dashboard.pages.statistics import declared_by, job_names, proposed
+from parties.policy.rules import load_policy
 from parties.texts import NAME
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.jobs.institutions import Institutions
@@ -160,6 +162,14 @@ def test_what_a_peer_declared_in_earlier_jobs_is_offered(made):
         "data": ["Alter", WEIGHT]
     }
     assert f'<option value="{WEIGHT}">' in made.browser.get("/new").text
+
+
+def test_a_budget_may_have_a_decimal_comma(made):
+    sent = {"name": "mine", "dataset": "data", "analysis": "statistics", "peer": "south", "column": "Alter"}
+    sent |= {"epsilon_per_job": "0,5", "epsilon_total": "1,5"}
+    assert made.browser.post("/policy/allow", sent).status_code == 303
+    (rule,) = (one for one in load_policy(made.party.config_path.parent / "policy.toml").rules if one.name == "mine")
+    assert (rule.per_job.epsilon, rule.budget.epsilon) == (Fraction(1, 2), Fraction(3, 2))
 
 
 def test_names_are_plain_words_and_each_another_one():

@@ -154,6 +154,14 @@ def test_wrong_jobs_are_pages_with_a_hint(browser, text):
     assert "Traceback" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/policy/try", "/new/submit"])
+def test_a_text_that_cannot_be_taken_stays_with_the_reason(browser, path):
+    answer = browser.post(path, {"text": "[job]\nanalysis = 1 # mine"})
+    assert answer.status_code == 409
+    assert "analysis = 1 # mine" in answer.text.split("<textarea", 1)[1]
+    assert 'role="alert"' in answer.text
+
+
 def test_approving_sends_back_what_was_shown(served, south):
     job_id = waiting(served, job_file("1/2"))
     browser = Browser(south)

@@ -24,7 +24,8 @@ MAY_CHANGE_DATA = {"steward", "operator"}
 @pytest.fixture
 def in_force(monkeypatch):
     found = parse_persons(persons_toml().encode())
-    monkeypatch.setattr(persons, "gate", lambda _: SimpleNamespace(persons=lambda: found))
+    known = SimpleNamespace(persons=lambda: found, is_likely=False)
+    monkeypatch.setattr(persons, "gate", lambda _: known)
 
 
 @pytest.fixture
