@@ -18,6 +18,7 @@ from parties.dashboard.pages.statistics import (
     proposed,
     statistics_text,
 )
+from parties.errors import DaemonUnavailable
 from parties.persons.gate import text_digest
 from parties.persons.roles import Act
 from smc.errors import DuettoError
@@ -68,7 +69,10 @@ def _shown(
     chosen = sent.get("dataset") or next(iter(datasets), "")
     columns = [c for c in datasets[chosen].columns.values() if offers(c)] if chosen in datasets else []
     peers = [peer.name for peer in config.peers]
-    known = declared_by(desk, sent.get("peer") or next(iter(peers), ""))
+    try:
+        known = declared_by(desk, sent.get("peer") or next(iter(peers), ""))
+    except DaemonUnavailable:  # what was typed stays on the page all the same
+        known = {}
     theirs = {name for names in known.values() for name in names}
     return render(
         desk,
