@@ -176,6 +176,7 @@ def test_approving_sends_back_what_was_shown(served, south):
     wrong = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": other, "name": "Ann"})
     assert wrong.status_code == 409
     assert "What was shown is not the contract" in wrong.text
+    assert 'value="Ann"' in wrong.text  # what was typed stays
     for sent in ({"decision": "approve"}, {"decision": "maybe", "shown": shown}, {}, {"decision": "deny"}):
         assert (
             browser.post(
@@ -244,14 +245,18 @@ def test_pages_of_unknown_jobs(browser):
 def test_a_daemon_that_is_away_is_said(served):
     with Party(served.folder / "north") as party:
         browser = Browser(party)
+        key = browser.form_key()
         party._channel.close()
         import grpc
 
         party._channel = grpc.insecure_channel(f"unix:{served.folder}/nobody.sock")
         party._stub = type(party._stub)(party._channel)
         answer = browser.get("/jobs")
+        typed = browser.post("/new/check", {"text": "# mine"}, key=key)
     assert answer.status_code == 503
     assert "duetto party start" in answer.text
+    assert "duetto party start" in typed.text
+    assert "# mine</textarea>" in typed.text
 
 
 def test_releases_side_by_side(party, tmp_path):
