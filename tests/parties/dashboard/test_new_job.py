@@ -109,6 +109,21 @@ def test_figures_are_told_apart_by_the_labels_of_a_column(made):
     assert [query.get("by") for query in queries] == [short, None]  # its own figure is one of all rows
 
 
+def test_how_many_are_in_both_is_asked_by_ticks(made):
+    asked = {**FORM, "title": "", "question": "common", "key": ["Alter", WEIGHT], "theirs:Alter": "age"}
+    page = made.browser.post("/new/check", asked).text
+    spec = parse_spec(text_of(page))
+    (short,) = (name for name, column in spec.alice.columns.items() if column == WEIGHT)
+    assert (spec.analysis, spec.title) == ("matching", "How many are in both: data")
+    assert spec.bob.columns == {"Alter": "age", short: WEIGHT}
+    assert spec.parameters == {"method": "exact", "keys": ["Alter", short], "output": "size", "epsilon": "1"}
+    assert "Nobody learns" in page
+    assert page.count(" checked") == 1 + len(FORM["figure"]) + 2
+    lacking = made.browser.post("/new/check", asked | {"key": []})
+    assert lacking.status_code == 409
+    assert "No column was chosen" in lacking.text.split('id="wrong-key"')[1]
+
+
 @pytest.mark.parametrize(
     ("field", "wrong", "said"),
     [
@@ -133,7 +148,7 @@ def test_a_wrong_field_is_named_beside_it_and_nothing_typed_is_lost(made, field,
         for one in [value] if isinstance(value, str) else value:
             if name not in ("peer", "by") and one != "mean:nosuch":
                 assert f'value="{html.escape(one)}"' in answer.text, name
-    assert answer.text.count(" checked") == len(
+    assert answer.text.count(" checked") == 1 + len(  # one for what is asked
         [one for one in (wrong if field == "figure" else FORM["figure"]) if one != "mean:nosuch"]
     )
 
