@@ -165,7 +165,7 @@ class Writing:
 
     @property
     def beginning(self) -> str:
-        """The prefix with a sign before it, which is a group, and the blank behind it, as a regular expression."""
+        """The prefix between a sign, which is a group, and a blank, as a regular expression."""
         return rf"([+-]?){re.escape(self.prefix)}{_BLANK}"
 
     def _pointed(self, text: str) -> str:

@@ -144,7 +144,9 @@ def render(
 def fill(request: Request, template: str, *, code: int = 200, **context: Any) -> HTMLResponse:
     """A page, also where there is no party yet. Arguments as of `render`."""
     about = {"party": "", "decides": True, "pages": (), "here": ""} | context
-    session = getattr(request.state, "session", None)  # whose key every form has; without one there is no form
+    session = getattr(
+        request.state, "session", None
+    )  # whose key every form has; without one there is no form
     key = _FORM_KEY.format(session.form_key) if session is not None else ""
     return HTMLResponse(_ENVIRONMENT.get_template(template).render(key=key, **about), code)
 

@@ -26,7 +26,6 @@ from parties.persons.gate import text_digest
 from parties.persons.roles import Act
 from smc.errors import DuettoError
 
-
 COMMON: Final = "common"
 """The choice of the form that asks how many persons both have."""
 

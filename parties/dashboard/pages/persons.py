@@ -88,7 +88,9 @@ def sign(desk: Context, request: Request) -> Response:
     sent, known = form(request), gate(desk)
     shown = tuple(sent.get(name, "") for name in ("act", "about", "shown"))
     try:
-        found = [one for one in pending(desk.config, known) if (one.act.value, one.about, one.digest) == shown]
+        found = [
+            one for one in pending(desk.config, known) if (one.act.value, one.about, one.digest) == shown
+        ]
         if not found:
             hint = "Look at what is there now, and sign that."
             raise UsageError("Nothing that waits for a signature is what the page has shown.", hint)

@@ -1,4 +1,4 @@
-"""The job that the form of the page New job describes: statistics with noise, or how many persons both have."""
+"""The job that the form for a new job describes: statistics with noise, or how many both have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every act that pages take, by every role with a key in the browser: done where sockets take it, else refused."""
+"""Every act that pages take, by every role with a key in the browser: done if sockets take it, or refused."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ pytest.importorskip("fido2", reason="fido2 is not installed")
 from parties import closed_peers
 from parties.closed_peers import Closure
 from parties.contracts.state import State
+from parties.dashboard.pages.persons import HERE
 from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, digest_of
 from parties.persons.gate import text_digest
@@ -22,7 +23,6 @@ from parties.persons.roles import ALLOWED, Act
 from parties.persons.shared import policy_digest
 from parties.persons.statement import PersonStatement
 from parties.persons.webauthn import Credential
-from parties.dashboard.pages.persons import HERE
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from tests.parties.dashboard.browsing import NAME, Browser
 from tests.parties.dashboard.test_roles import signed_in

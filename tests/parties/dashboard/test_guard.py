@@ -244,7 +244,9 @@ def test_a_file_comes_on_one_path_only_and_is_bounded(browser):
 MENU = 'aria-label="Pages"'
 
 
-@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\x00\xff\xfe", "{}".encode("utf-16")], ids=["picture", "utf-16"])
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n\x00\xff\xfe", "{}".encode("utf-16")], ids=["picture", "utf-16"]
+)
 def test_a_file_that_is_no_pairing_file_is_said_on_the_page_of_peers(browser, data):
     sent = {"data": {"form_key": browser.form_key()}, "files": {"file": ("photo.pair", data)}}
     answer = browser.client.post("/peers/look", headers={"origin": ORIGIN}, **sent)

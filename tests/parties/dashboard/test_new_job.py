@@ -183,7 +183,9 @@ def test_a_budget_may_have_a_decimal_comma(made):
     sent = {"name": "mine", "dataset": "data", "analysis": "statistics", "peer": "south", "column": "Alter"}
     sent |= {"epsilon_per_job": "0,5", "epsilon_total": "1,5"}
     assert made.browser.post("/policy/allow", sent).status_code == 303
-    (rule,) = (one for one in load_policy(made.party.config_path.parent / "policy.toml").rules if one.name == "mine")
+    (rule,) = (
+        one for one in load_policy(made.party.config_path.parent / "policy.toml").rules if one.name == "mine"
+    )
     assert (rule.per_job.epsilon, rule.budget.epsilon) == (Fraction(1, 2), Fraction(3, 2))
 
 

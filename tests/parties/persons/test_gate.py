@@ -159,7 +159,9 @@ def test_the_keys_of_the_home_sign_for_nobody(south):
     """Whoever holds the key for TLS, or the signing key of the party, is no person by that."""
     job_id = submitted(south)
     good = approval(south, job_id, "weber")
-    said = PersonStatement(Act.APPROVE, "south", "north", digest(south, job_id), "weber", "", good.moment).text
+    said = PersonStatement(
+        Act.APPROVE, "south", "north", digest(south, job_id), "weber", "", good.moment
+    ).text
     tls = load_pem_private_key(certificate.make("south")[1], None)
     signing = PrivateKey(south._identities["south"].signing)
     for signature in (tls.sign(said, ec.ECDSA(hashes.SHA256())), signing.sign(said)):

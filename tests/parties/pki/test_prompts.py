@@ -1,15 +1,13 @@
-"""docs/operations.md, *Keys under a passphrase*: what is asked at a terminal, and the credential of systemd."""
+"""docs/operations.md, *Keys under a passphrase*: what a terminal is asked, and the credential of systemd."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
 import re
 import shutil
 import signal
 import subprocess
-import termios
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,13 +30,11 @@ class Terminal:
     def __init__(self, words):
         self._here, there = pty.openpty()
         self.process = subprocess.Popen(
-            list(map(str, words)),
+            ["setsid", "--ctty", *map(str, words)],
             stdin=there,
             stdout=there,
             stderr=there,
             env={name: value for name, value in os.environ.items() if name not in WITHOUT},
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(there)
         self.said, self._read = "", 0

@@ -61,8 +61,16 @@ def test_people_read_words_where_the_program_names_a_column():
 
     assert heads("comparison", "row", "delta") == ["row", "x >= y"]
     assert heads("comparison", "row", "delta", details=True) == ["row", "delta"]
-    assert heads("death", "term", "hazard_ratio", "standard_error") == ["term", "hazard ratio", "standard error"]
-    assert heads("matches", "row", "delta", "query") == ["row", "delta", "query"]  # columns of somebody's data
+    assert heads("death", "term", "hazard_ratio", "standard_error") == [
+        "term",
+        "hazard ratio",
+        "standard error",
+    ]
+    assert heads("matches", "row", "delta", "query") == [
+        "row",
+        "delta",
+        "query",
+    ]  # columns of somebody's data
 
 
 def test_details_show_all_columns():
