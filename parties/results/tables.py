@@ -168,7 +168,7 @@ def show_table(
         if name in hidden:
             continue
         is_number = table.is_numeric(name) and table.kinds.get(name) != DATE
-        known = _HEADS | _HEADS_IN.get(table.name, {}) if not details else {}
+        known = {} if details else {**_HEADS, **_HEADS_IN.get(table.name, {})}
         heads.append(Heading(known.get(name, name), is_number))
         columns.append(_cells(table, name, min(most, table.rows), plus_minus))
     rows = tuple(zip(*columns, strict=True))
