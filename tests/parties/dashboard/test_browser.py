@@ -312,6 +312,19 @@ def test_every_page_at_every_width(north, width, dark):
     assert north.get_log("browser") == []
 
 
+def test_pages_before_somebody_is_signed_in(tmp_path):
+    """The first page of all, and what a link says that was used before."""
+    with served(["up", "--config", str(tmp_path / "north"), *KEYS]) as link, opened(link) as browser:
+        for words in ("There is no party on this machine yet", "used before"):
+            shows(browser, words)
+            for width, dark in ((390, False), (1280, True)):
+                sized(browser, width, dark=dark)
+                assert violations(browser) == [], words
+                assert browser.execute_script("return document.documentElement.scrollWidth") <= width, words
+                assert browser.execute_script(UNNAMED) == [], words
+            browser.get(link)
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_covert_runs_stand_side_by_side(homes, north, width):
     """Their commands are long, and scroll in their table alone."""
