@@ -172,8 +172,8 @@ def acting(desk: Context, request: Request) -> Iterator[Party]:
 
 def unsigned(desk: Context) -> list[str]:
     """What here has to be signed by a person and is not, in words; nothing where that cannot be told."""
-    known = gate(desk)
     try:
+        known = gate(desk)
         return [one.text for one in pending(desk.config, known)] if known.is_likely else []
     except DuettoError:
         return []
