@@ -78,7 +78,7 @@ def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]
 def _looks(writing: Writing, texts: Sequence[pl.Series]) -> list[tuple[bool, bool, bool, bool, bool]]:
     """Of each column: is a text filled, has one leading zeros, are all numbers, all whole, is one a limit."""
     filled = pl.col("text").filter(pl.col("text") != "")
-    text = _without_suffix(writing, filled)
+    text = _bare(writing, filled)
     sign = _sign(writing)
     number = text.str.replace(sign, "") if sign else text
     looks = (
@@ -111,7 +111,7 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
         return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
     if writing.above_limit:
         return numbers_of(replace(writing, above_limit=""), cells.str.replace(ABOVE_SIGN, ""), kind)
-    plain = _without_suffix(writing, pl.nth(0).str.strip_chars())
+    plain = _bare(writing, pl.nth(0).str.strip_chars())
     if writing.thousands:
         plain = plain.str.replace_all(writing.thousands, "", literal=True)
     if writing.decimal != ".":
@@ -120,7 +120,10 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
     return cells.to_frame().select(number).to_series()
 
 
-def _without_suffix(writing: Writing, cells: pl.Expr) -> pl.Expr:
+def _bare(writing: Writing, cells: pl.Expr) -> pl.Expr:
+    """Without what stands before and behind numbers."""
+    if writing.prefix:
+        cells = cells.str.replace(f"^{writing.beginning}", "${1}")
     return cells.str.replace(f"{writing.ending}$", "") if writing.suffix else cells
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final
 
 from commons.settings.marks import Inline
-from commons.tabular.cells import ABOVE_LIMIT, BELOW_LIMIT, SUFFIX, above_in, halve, limit_in
+from commons.tabular.cells import ABOVE_LIMIT, BELOW_LIMIT, PREFIX, SUFFIX, above_in, halve, limit_in
 from commons.tabular.encodings import is_encoding
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -25,6 +25,9 @@ ISO: Final = "%Y-%m-%d"
 CHOICES: Final = ("", *BELOW_LIMIT)
 ABOVE_CHOICES: Final = ("", *ABOVE_LIMIT)
 _SUFFIX: Final = re.compile(SUFFIX)
+_PREFIX: Final = re.compile(PREFIX)
+_BLANK: Final = "[ \u00a0\u202f]?"
+"""What may stand between a number and what is before or behind it, as a regular expression."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DIRECTIVES: Final = {
     "Y": "[0-9]{4}",
@@ -58,6 +61,8 @@ class Writing:
             is not a number.
         above_limit: what a number such as `>200` is read as, one of `ABOVE_LIMIT`; if empty, it is
             not a number.
+        prefix: what stands before each number, as `suffix` behind it, such as the sign of a currency; the
+            sign of the number may stand on either side of it.
     """
 
     decimal: str = "."
@@ -67,6 +72,7 @@ class Writing:
     below_limit: str = ""
     suffix: str = ""
     above_limit: str = ""
+    prefix: str = ""
 
     def faults(self) -> Iterator[Fault]:
         """The keys that are impossible."""
@@ -84,6 +90,8 @@ class Writing:
             yield "missing_tokens", "has one that is blank or has blanks around it", hint
         if self.suffix and not _SUFFIX.fullmatch(self.suffix):
             yield "suffix", f"cannot be {self.suffix!r}", 'For example: suffix = "%".'
+        if self.prefix and not _PREFIX.fullmatch(self.prefix):
+            yield "prefix", f"cannot be {self.prefix!r}", 'For example: prefix = "€".'
         if self.below_limit not in CHOICES:
             yield "below_limit", f"is {self.below_limit!r}", 'Write "half" or "limit".'
         if self.above_limit not in ABOVE_CHOICES:
@@ -93,7 +101,7 @@ class Writing:
     def is_plain(self) -> bool:
         """Whether numbers are written with a point, without thousands, and none as beyond a limit."""
         return self.decimal == "." and not (
-            self.thousands or self.below_limit or self.above_limit or self.suffix
+            self.thousands or self.below_limit or self.above_limit or self.suffix or self.prefix
         )
 
     def plain_number(self, text: str) -> str | None:
@@ -153,9 +161,16 @@ class Writing:
     @property
     def ending(self) -> str:
         """The suffix with the blank before it, as a regular expression that needs neither."""
-        return rf"(?:[ \u00a0\u202f]?{re.escape(self.suffix)})?" if self.suffix else ""
+        return rf"(?:{_BLANK}{re.escape(self.suffix)})?" if self.suffix else ""
+
+    @property
+    def beginning(self) -> str:
+        """The prefix between a sign, which is a group, and a blank, as a regular expression."""
+        return rf"([+-]?){re.escape(self.prefix)}{_BLANK}"
 
     def _pointed(self, text: str) -> str:
+        if self.prefix:
+            text = self._beginning.sub(r"\1", text)
         if self.suffix:
             text = self._ending.sub("", text)
         plain = text.replace(self.thousands, "") if self.thousands else text
@@ -174,7 +189,14 @@ class Writing:
     def _grammar(self) -> str:
         gap = re.escape(self.thousands)
         whole = rf"(?>[0-9]{{1,3}}(?:{gap}[0-9]{{3}})++|[0-9]{{1,2500}}+)" if gap else "[0-9]{1,2500}+"
-        return rf"[+-]?{whole}(?:{re.escape(self.decimal)}[0-9]{{1,60}}+)?+{self.ending}"
+        sign, before = "[+-]?", re.escape(self.prefix) + _BLANK
+        if self.prefix:
+            sign = rf"(?:[+-]?(?:{before})?|{before}[+-])"
+        return rf"{sign}{whole}(?:{re.escape(self.decimal)}[0-9]{{1,60}}+)?+{self.ending}"
+
+    @cached_property
+    def _beginning(self) -> re.Pattern[str]:
+        return re.compile(f"^{self.beginning}", re.MULTILINE)
 
     @cached_property
     def _ending(self) -> re.Pattern[str]:

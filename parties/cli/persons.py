@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from datetime import date, datetime
 from pathlib import Path
@@ -23,9 +22,7 @@ from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, Persons, parse_persons, read_file
 from parties.persons.gate import NO_FILE, SIGN, Gate
 from parties.persons.keys import PersonKey, make_key
-from parties.persons.pending import Pending, pending, standing_line
-from parties.persons.roles import Act
-from parties.persons.signer import Signer
+from parties.persons.pending import Pending, changes, pending, put_into_force, standing_line
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import UsageError
 
@@ -241,7 +238,7 @@ def sign(
         )
     for one in wanted:
         talk(f"{one.what}: digest {one.digest}")
-        for line in _changes(config, one):
+        for line in changes(gate, one):
             talk(f"    {line}")
     if wanted and not (yes or digests):
         if as_json:
@@ -249,7 +246,8 @@ def sign(
         if not click.confirm(f"Sign this as {signer.person.name}?", err=True):
             raise UsageError("Nothing was signed.", "Look at the files, and sign them then.")
     for one in wanted:
-        _sign_one(config, gate, signer, one)
+        after = gate.register().before(one.act, one.about)
+        put_into_force(gate, one, signer.sign(config.name, one.act, one.digest, one.about, after))
     left = pending(config, gate)
     still = [one.text for one in left]
 
@@ -286,22 +284,6 @@ COMMANDS: Final[tuple[click.Command, ...]] = (person,)
 
 def _gate(config: Config) -> Gate:
     return Gate(config.name, config.home, open_ledger(config.home))
-
-
-def _sign_one(config: Config, gate: Gate, signer: Signer, one: Pending) -> None:
-    after = gate.register().before(one.act, one.about)
-    presented = signer.sign(config.name, one.act, one.digest, one.about, after)
-    signed = gate.register().admit(one.act, one.about, one.digest, presented, document=one.document)
-    gate.write(signed, one.document)
-
-
-def _changes(config: Config, one: Pending) -> list[str]:
-    """What a new file of persons changes of the one in force; all of others, which are not kept."""
-    if one.act is not Act.PERSONS:
-        return [*one.shown]
-    before, after = _gate(config).text_in_force().splitlines(), one.document.decode().splitlines()
-    changed = difflib.unified_diff(before, after, "in force", "now", lineterm="", n=1)
-    return [line for line in list(changed)[2:] if not line.startswith("@@")]
 
 
 def _persons_file(config: Config) -> bytes:

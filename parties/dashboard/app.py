@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from parties.dashboard.drawing.desk import Context, Page, redirect, render
+from parties.dashboard.drawing.desk import Context, Page, redirect, render, say
 from parties.dashboard.entrance.access import Access
 from parties.dashboard.entrance.guard import (
     AWAY_COOKIE,
@@ -107,6 +107,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/peers/look", peers.look),
     ("/peers/pair", peers.pair),
     ("/peers/open", peers.open_again),
+    ("/persons/sign", persons.sign),
 )
 """Forms that do something."""
 
@@ -130,6 +131,7 @@ ROLES: Final[Mapping[str, frozenset[PersonRole]]] = {
     "/peers/look": ALLOWED[Act.PIN],
     "/peers/pair": ALLOWED[Act.PIN],
     "/peers/open": ALLOWED[Act.OPEN],
+    "/persons/sign": ALLOWED[Act.PERSONS] | ALLOWED[Act.POLICY],
 }
 """Of each page and form, the roles of which somebody has one who came in by an account, where persons are in
 force: what the socket of a role refuses, pages refuse as well. Who came in by a link has the rights of the
@@ -153,19 +155,18 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
     def enter(request: Request) -> Response:
         session = access.enter(request.query_params.get("token", ""))
         if session is None:
-            return PlainTextResponse(f"This link was used before or is too old. {NEW_LINK}\n", 401)
+            return say(request, 401, f"This link was used before or is too old. {NEW_LINK}")
         response = redirect("/")
         sign_in(response, session)
         return response
 
     def to_provider(request: Request) -> Response:
-        del request
         if accounts is None:
-            return PlainTextResponse("No provider of accounts is configured below [dashboard.oidc].\n", 404)
+            return say(request, 404, "No provider of accounts is configured below [dashboard.oidc].")
         try:
             url, secret = accounts.leave()
         except DuettoError as error:
-            return _refused(error)
+            return _refused(request, error)
         response = redirect(url)
         remember_away(response, secret)
         return response
@@ -176,7 +177,7 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
         try:
             person = accounts.arrive(request.cookies.get(AWAY_COOKIE, ""), request.query_params)
         except DuettoError as error:
-            return _refused(error)
+            return _refused(request, error)
         # The browser comes from another site, so it would not send the cookie of the session along with a
         # redirect; it does from a page of this one.
         response = HTMLResponse(_SIGNED_IN)
@@ -186,7 +187,7 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
 
     def leave(request: Request) -> Response:
         access.leave(request.state.session)
-        return PlainTextResponse(f"You have left the dashboard. {NEW_LINK}\n")
+        return say(request, 200, f"You have left the dashboard. To come back: {NEW_LINK}")
 
     return Starlette(
         routes=[
@@ -201,7 +202,7 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
                 for path, page in pages
             ),
         ],
-        middleware=[Middleware(Guard, access=access, rules=rules)],
+        middleware=[Middleware(Guard, access=access, rules=rules, page=_guarded(desk))],
         exception_handlers={status: _lost(desk) for status in (404, 405)},
     )
 
@@ -240,10 +241,21 @@ def _answering(desk: Context, page: Page) -> Callable[[Request], Response]:
     return answer
 
 
-def _refused(error: DuettoError) -> Response:
-    """Why somebody is not signed in; there is no session yet, and so no page."""
+def _guarded(desk: Context) -> Callable[[Request, int, str], Response]:
+    """The page of a refusal by the guard: with the menu for those who are signed in."""
+
+    def refused(request: Request, status: int, text: str) -> Response:
+        if not hasattr(request.state, "session"):
+            return say(request, status, text)
+        return render(desk, request, "error.html", code=status, what=text, hint="")
+
+    return refused
+
+
+def _refused(request: Request, error: DuettoError) -> Response:
+    """Why somebody is not signed in; there is no session yet, and so no menu."""
     _LOG.warning("a sign-in was refused: %s", error.what)
-    return PlainTextResponse(f"{error.what} {error.hint}\n", 403)
+    return say(request, 403, f"{error.what} {error.hint}")
 
 
 _SIGNED_IN: Final = (

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from parties.dashboard.drawing.desk import fill, form, redirect
+from parties.dashboard.drawing.desk import fill, form, redirect, say
 from parties.dashboard.entrance.guard import ENTRY, NEW_LINK, STATIC, Guard, Rules, sign_in
 from parties.dashboard.serving import Entrance, settings_of
 from smc.errors import DuettoError
@@ -60,13 +60,13 @@ class Beginning:
                 Route("/", self._page, methods=["GET"]),
                 Route(BEGIN, self._begin, methods=["POST"]),
             ],
-            middleware=[Middleware(Guard, access=access, rules=rules)],
+            middleware=[Middleware(Guard, access=access, rules=rules, page=say)],
         )
 
     def _enter(self, request: Request) -> Response:
         session = self._entrance.access.enter(request.query_params.get("token", ""))
         if session is None:
-            return PlainTextResponse(f"This link was used before or is too old. {NEW_LINK}\n", 401)
+            return say(request, 401, f"This link was used before or is too old. {NEW_LINK}")
         response = redirect("/")
         sign_in(response, session)
         return response

@@ -190,7 +190,7 @@ class Gate:
         if persons is None:
             return Admitted(act, digest, None, _MADE)
         if presented is not None:
-            _check_fresh(presented)
+            check_fresh(presented)
             signed = register.admit(act, peer, digest, presented)
             return Admitted(act, digest, signed, _MADE)
         raise PolicyError(
@@ -315,7 +315,12 @@ def prune_digest(days: int) -> str:
     return text_digest(f"results older than {days} days")
 
 
-def _check_fresh(presented: Presented) -> None:
+def check_fresh(presented: Presented) -> None:
+    """Check that a signature was made just now.
+
+    Raises:
+        PolicyError: its time is not within `FRESH` of this machine's (code `person`).
+    """
     try:
         apart = abs(wall() - read_moment(presented.moment))
     except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
@@ -12,9 +13,10 @@ from parties.errors import ConfigError
 from parties.kept_pools import KeptPools
 from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, digest_of, parse_persons, read_file
-from parties.persons.gate import NO_FILE, Gate, pin_digest
+from parties.persons.gate import NO_FILE, Gate, check_fresh, pin_digest
 from parties.persons.roles import Act
 from parties.persons.shared import policy_digest
+from parties.persons.statement import Presented
 from parties.pki.home import load_pairing, load_peer
 from parties.pki.signing import key_text
 
@@ -71,6 +73,38 @@ def pending(config: Config, gate: Gate) -> list[Pending]:
         for one in _standing(config)
         if register.in_force(one.act, one.about) != one.digest
     ]
+
+
+def changes(gate: Gate, one: Pending) -> list[str]:
+    """What a new file of persons changes of the one in force; all of other things, which are not kept.
+
+    Args:
+        gate: of the party.
+        one: what is to be signed.
+    """
+    if one.act is not Act.PERSONS:
+        return [*one.shown]
+    before, after = gate.text_in_force().splitlines(), one.document.decode().splitlines()
+    changed = difflib.unified_diff(before, after, "in force", "now", lineterm="", n=1)
+    return [line for line in list(changed)[2:] if not line.startswith("@@")]
+
+
+def put_into_force(gate: Gate, one: Pending, presented: Presented) -> None:
+    """Take a person's signature under a version, which is in force by it or by the last that is needed.
+
+    Args:
+        gate: of the party.
+        one: the version.
+        presented: the signature.
+
+    Raises:
+        PolicyError: it is not by somebody who may sign this now (code `person`).
+        ConfigError: the file of persons is wrong.
+        LedgerError: the ledger is broken or cannot be written.
+    """
+    check_fresh(presented)
+    signed = gate.register().admit(one.act, one.about, one.digest, presented, document=one.document)
+    gate.write(signed, one.document)
 
 
 def _standing(config: Config) -> Iterator[Pending]:

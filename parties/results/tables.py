@@ -23,7 +23,28 @@ DETAILS: Final = frozenset({"kind", "epsilon", "rho", "noise_scale"})
 ABOUT_QUERIES: Final = DETAILS | {QUERY, COLUMN, UNIT}
 """Columns that say what a figure is; the others hold figures."""
 
-_HEADS: Final[Mapping[str, str]] = {"p_value": "p", "r_squared": "R2"}
+_HEADS: Final[Mapping[str, str]] = {
+    "p_value": "p",
+    "p_holm": "p (Holm)",
+    "p_benjamini_hochberg": "p (Benjamini, Hochberg)",
+    "r_squared": "R2",
+    "with_sampling_lower_95": "with sampling, from",
+    "with_sampling_upper_95": "with sampling, to",
+    "standard_error": "standard error",
+    "odds_ratio": "odds ratio",
+    "rate_ratio": "rate ratio",
+    "hazard_ratio": "hazard ratio",
+    "auc": "area under the curve",
+    "with_outcome": "with the outcome",
+    "predicted_1": "predicted 1",
+    "predicted_0": "predicted 0",
+    "noise_alone": "noise alone",
+}
+_HEADS_IN: Final[Mapping[str, Mapping[str, str]]] = {
+    "results": {QUERY: "figure"},
+    "comparison": {"delta": "x >= y"},
+}
+"""Of tables whose columns the program alone names: in others one of somebody's data may be called so."""
 _DATES: Final = "date"
 
 
@@ -147,7 +168,8 @@ def show_table(
         if name in hidden:
             continue
         is_number = table.is_numeric(name) and table.kinds.get(name) != DATE
-        heads.append(Heading(_HEADS.get(name, name) if not details else name, is_number))
+        known = {} if details else {**_HEADS, **_HEADS_IN.get(table.name, {})}
+        heads.append(Heading(known.get(name, name), is_number))
         columns.append(_cells(table, name, min(most, table.rows), plus_minus))
     rows = tuple(zip(*columns, strict=True))
     return TableView(table.name, tuple(heads), rows, table.rows - len(rows))

@@ -26,6 +26,7 @@ def parse_writing(table: StrictTable, default: Writing) -> Writing:
         table.choice("below_limit", CHOICES, default.below_limit),
         table.text("suffix", default.suffix),
         table.choice("above_limit", ABOVE_CHOICES, default.above_limit),
+        table.text("prefix", default.prefix),
     )
     _check(table, writing.faults())
     if writing.date_format and not has_digits_only(writing.date_format):

@@ -242,7 +242,8 @@ def _proposed(one: Inference, held: Range, cells: Mapping[Any, int], choices: Ch
     found = _bounded(one, held)
     column = found.column
     if column.type in ("integer", "decimal"):
-        unit = choices.units.get(column.name, unit_in(column.name) or column.writing.suffix)
+        written = column.writing.suffix or column.writing.prefix
+        unit = choices.units.get(column.name, unit_in(column.name) or written)
         found.column = replace(column, schema=replace(column.schema, unit=unit))
         texts = [cell for cell in cells if isinstance(cell, str)]
         found.has_limits = any(limit_in(cell) is not None for cell in texts)

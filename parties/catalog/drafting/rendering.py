@@ -107,7 +107,7 @@ def column_entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]
         entries["maximum_length"] = column.maximum_length
     if schema.unit and column.type in ("integer", "decimal"):
         entries["unit"] = schema.unit
-    said = {key: getattr(column.writing, key) for key in ("suffix", "below_limit", "above_limit")}
+    said = {key: getattr(column.writing, key) for key in ("prefix", "suffix", "below_limit", "above_limit")}
     entries |= {key: value for key, value in said.items() if value}
     if column.tokens:
         entries["missing_tokens"] = list(column.tokens)

@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from commons.tabular.cells import MISSING_TOKENS, SUFFIX, above_in, limit_in, lost_by_limits
+from commons.tabular.cells import MISSING_TOKENS, PREFIX, SUFFIX, above_in, limit_in, lost_by_limits
 from commons.tabular.column_names import direct, is_called
 from commons.tabular.dialect import ISO, Writing
 from parties.catalog.columns.cells import CONTROL, is_missing
@@ -31,6 +31,12 @@ _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
 _LABEL: Final = 40
 _SUFFIX: Final = re.compile(r"(?<=[0-9])[ \u00a0\u202f]?(?P<word>" + SUFFIX + r")$")
+_PREFIX: Final = re.compile(r"(?P<sign>[+-]?)(?P<word>" + PREFIX + r")[ \u00a0\u202f]?(?=[+-]?[0-9])")
+_CURRENCY: Final = re.compile(
+    r"[A-Z]{0,3}[$€£¥₹₽₺₩₫₪₴₦]|EUR|USD|GBP|CHF|JPY|DKK|NOK|SEK|PLN|CZK|HUF|[Ss]?Fr\.?|[Kk]r\.?"
+)
+"""What is taken for a prefix: before numbers other words make codes, such as those of diagnoses."""
+_NUMBER: Final = re.compile(r"[+-]?[0-9]")
 _PERCENT: Final = "%"
 _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
@@ -189,8 +195,8 @@ def _numbers(
     if lost and len(lost) <= min(MAX_LABELS, len(weights) - 1):
         return _of_limits(text, weights, lost, likely, most, native)
     read = (below if said.below_limit else {}) | (above if said.above_limit else {})
-    suffix = _suffix(weights) or _suffix(read.values())
-    bare = {one: _bare(read.get(one, one), suffix) for one in weights}
+    prefix, suffix = _prefix(weights), _suffix(weights) or _suffix(read.values())
+    bare = {one: _bare(read.get(one, one), prefix, suffix) for one in weights}
 
     def ways_of(some: Sequence[str]) -> list[Writing]:
         return writings([bare[one] for one in some if one not in native]) or [_PLAIN] * (native >= {*some})
@@ -204,6 +210,7 @@ def _numbers(
         missing_tokens=(*text.tokens, *odd),
         below_limit=said.below_limit if below else "",
         above_limit=said.above_limit if above else "",
+        prefix=prefix,
         suffix=suffix,
     )
     plain = [cell if cell in native else way.plain_number(cell) or "" for cell in weights if cell not in odd]
@@ -222,14 +229,25 @@ def _numbers(
 
 def _suffix(texts: Iterable[str]) -> str:
     """What stands behind all numbers, such as a unit, or behind some of them, if that is `%`; else empty."""
-    numbers = [one for one in texts if re.match(r"[+-]?[0-9]", one)]
+    numbers = [one for one in texts if _NUMBER.match(one)]
     words = {found["word"] if (found := _SUFFIX.search(one)) else "" for one in numbers}
     if words <= {_PERCENT, ""}:
         return _PERCENT if _PERCENT in words else ""
     return words.pop() if len(words) == 1 else ""
 
 
-def _bare(text: str, suffix: str) -> str:
+def _prefix(texts: Iterable[str]) -> str:
+    """The sign or the name of a currency that stands before all numbers; else empty."""
+    found = ((one, _PREFIX.match(one)) for one in texts)
+    words = {before["word"] if before else "" for one, before in found if before or _NUMBER.match(one)}
+    word = words.pop() if len(words) == 1 else ""
+    return word if _CURRENCY.fullmatch(word) else ""
+
+
+def _bare(text: str, prefix: str, suffix: str) -> str:
+    before = _PREFIX.match(text) if prefix else None
+    if before and before["word"] == prefix:
+        text = before["sign"] + text[before.end() :]
     found = _SUFFIX.search(text)
     return text[: found.start()] if found and suffix and found["word"] == suffix else text
 

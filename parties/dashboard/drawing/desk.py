@@ -144,8 +144,22 @@ def render(
 def fill(request: Request, template: str, *, code: int = 200, **context: Any) -> HTMLResponse:
     """A page, also where there is no party yet. Arguments as of `render`."""
     about = {"party": "", "decides": True, "pages": (), "here": ""} | context
-    key = _FORM_KEY.format(request.state.session.form_key)
+    session = getattr(
+        request.state, "session", None
+    )  # whose key every form has; without one there is no form
+    key = _FORM_KEY.format(session.form_key) if session is not None else ""
     return HTMLResponse(_ENVIRONMENT.get_template(template).render(key=key, **about), code)
+
+
+def say(request: Request, code: int, text: str) -> HTMLResponse:
+    """A page with a sentence and without a menu, for somebody who is not signed in, or no more.
+
+    Args:
+        request: what it answers.
+        code: the status of HTTP.
+        text: what is said.
+    """
+    return fill(request, "said.html", code=code, text=text, failed=code >= 400)
 
 
 def redirect(path: str) -> Response:

@@ -18,6 +18,7 @@ import hmac
 import os
 import re
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from email.parser import BytesParser
@@ -54,6 +55,8 @@ _UPLOAD: Final = "multipart/form-data"
 MAX_UPLOAD_BYTES: Final = 1 << 16
 _COOKIE: Final = "duetto"
 AWAY_COOKIE: Final = "duetto-away"
+_TEXTS: Final = frozenset({405, 421})
+"""Refusals that no page is made of: of another name, which may be any page of the web, and of no browser."""
 _HOST_BYTES: Final = 16
 _HOST: Final = re.compile(r"[0-9a-f]{32}\.localhost")
 
@@ -77,6 +80,9 @@ HEADERS: Final = {
 
 NEW_LINK: Final = "Press Enter in the terminal of `duetto dashboard`, and open the link that it prints."
 """How to get in."""
+
+Page = Callable[[Request, int, str], Response]
+"""Makes the page that says why a request is refused: of the request, the status of HTTP, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +135,26 @@ def _private(path: str, flags: int) -> int:
 class _Refused(Exception):  # noqa: N818 - never leaves this module
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
-        self.response = PlainTextResponse(text + "\n", status)
+        self.status = status
+        self.text = text
 
 
 class Guard:
-    """The middleware; puts `session` and the fields of a `form` into the state of a request."""
+    """The middleware; puts `session` and the fields of a `form` into the state of a request.
 
-    def __init__(self, app: ASGIApp, access: Access, rules: Rules) -> None:
+    Args:
+        app: what is behind it.
+        access: links and sessions.
+        rules: what is allowed.
+        page: what people see of a refusal. Who has come under another name, or is no browser, gets a line of
+            text.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, rules: Rules, page: Page) -> None:
         self._app = app
         self._access = access
         self._rules = rules
+        self._page = page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -152,14 +168,16 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        answer: ASGIApp
+        answer, request = self._app, Request(scope, receive)
         try:
-            await self._admit(Request(scope, receive))
-            answer = self._app
+            await self._admit(request)
         except ClientDisconnect:  # in the middle of its form
             return
         except _Refused as refused:
-            answer = refused.response
+            if refused.status in _TEXTS:
+                answer = PlainTextResponse(f"{refused.text}\n", refused.status)
+            else:
+                answer = self._page(request, refused.status, refused.text)
         await answer(scope, receive, send_with_headers)
 
     async def _admit(self, request: Request) -> None:
@@ -226,12 +244,17 @@ async def _body(request: Request, most: int) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > most:
-            raise _Refused(413, f"The form is longer than {most} bytes.")
+            raise _Refused(
+                413, f"That is larger than {most:,} bytes; nothing was done. Go back, and send less."
+            )
     return bytes(body)
 
 
 def _parts(kind: str, body: bytes) -> dict[str, list[str]]:
-    """The fields of a form with a file, of which all have to be texts; the names of files do not matter."""
+    """The fields of a form with a file; the names of files do not matter.
+
+    What is no text in a file becomes signs that say so: the page behind says what is wrong with the file.
+    """
     found: dict[str, list[str]] = {}
     message = BytesParser().parsebytes(b"Content-Type: " + kind.encode("latin-1") + b"\r\n\r\n" + body)
     if not message.is_multipart():
@@ -240,13 +263,9 @@ def _parts(kind: str, body: bytes) -> dict[str, list[str]]:
     for part in parts:
         name = part.get_param("name", header="content-disposition")
         data = part.get_payload(decode=True)
-        try:
-            text = data.decode() if isinstance(data, bytes) else None
-        except UnicodeDecodeError:
-            raise _Refused(400, "The file is not a text, and so not a pairing file.") from None
-        if not isinstance(name, str) or text is None:
+        if not isinstance(name, str) or not isinstance(data, bytes):
             raise _Refused(400, "The form cannot be read.")
-        found.setdefault(name, []).append(text)
+        found.setdefault(name, []).append(data.decode("utf-8-sig", errors="replace"))
     return found
 
 

@@ -14,17 +14,19 @@ from parties.catalog.loading.checking import unconfirmed_columns
 from parties.catalog.reading import Reader
 from parties.client import Job
 from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.dashboard.pages.persons import may
+from parties.persons.roles import CATALOG
 from parties.policy.rules import load_policy
 
 
 def page(desk: Context, request: Request) -> Response:
-    """The page; a data set that was just added or edited is checked at once."""
+    """The page; a data set that was just added or edited is checked at once, for those who may change it."""
     name = request.query_params.get("added", "")
-    return _checked(desk, request, name) if name else _shown(desk, request)
+    return _checked(desk, request, name) if name and may(desk, request, CATALOG) else _shown(desk, request)
 
 
 def check(desk: Context, request: Request) -> Response:
-    """Read a data set whole: its counts, or all of its faults with examples."""
+    """Read a data set whole: its counts, or all of its faults, with cells for those who may change it."""
     return _checked(desk, request, form(request).get("dataset", ""))
 
 
@@ -66,6 +68,7 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         "data.html",
         file=config.catalog,
         datasets=[(one, unconfirmed_columns(one), _ends(one)) for one in datasets],
+        sees_cells=may(desk, request, CATALOG),
         **({"checked": "", "error": None, "faults": (), "counts": None} | more),
     )
 

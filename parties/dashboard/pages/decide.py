@@ -39,18 +39,18 @@ def decision(desk: Context, request: Request) -> Response:
     """Approve what was shown, or deny it.
 
     The form sends back the digest of the contract that the page has shown. If the contract has changed since,
-    nothing is approved. What a form lacks is said on the page, which keeps what was typed.
+    nothing is approved. Why nothing was decided is said on the page, which keeps what was typed.
     """
     sent = form(request)
     try:
         return _decided(desk, request, sent)
-    except UsageError as error:
+    except DuettoError as error:
         job = desk.party.job(request.path_params["job_id"])
         return _shown(desk, request, job, f"Nothing was decided. {error.what} {error.hint}", sent)
 
 
 def _decided(desk: Context, request: Request, sent: Mapping[str, str]) -> Response:
-    """Raises `UsageError` if the form lacks something."""
+    """Raises `UsageError` if the form lacks something, and what the daemon raises."""
     with acting(desk, request) as party:
         job = party.job(request.path_params["job_id"])
         name = request.state.session.person or sent.get("name", "").strip() or sent.get("person", "")

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
-from parties.dashboard.pages.persons import acting, signable
-from parties.dashboard.pages.statistics import FieldError, declared_by, offers, proposed, statistics_text
+from parties.dashboard.pages.persons import acting, name_of, signable
+from parties.dashboard.pages.statistics import (
+    FieldError,
+    common_text,
+    declared_by,
+    groups_of,
+    keys_in,
+    offers,
+    proposed,
+    statistics_text,
+)
+from parties.errors import DaemonUnavailable
 from parties.persons.gate import text_digest
 from parties.persons.roles import Act
 from smc.errors import DuettoError
+
+COMMON: Final = "common"
+"""The choice of the form that asks how many persons both have."""
 
 
 def page(desk: Context, request: Request) -> Response:
@@ -23,24 +37,29 @@ def page(desk: Context, request: Request) -> Response:
 
 def check(desk: Context, request: Request) -> Response:
     """What would come of a job; nothing is proposed. What was typed stays in its form, wrong or right."""
-    sent, figures = _sent(request), fields(request).get("figure", [])
+    sent, chosen = _sent(request), fields(request)
+    figures, keys = chosen.get("figure", []), chosen.get("key", [])
     try:
         text = _text(desk, request)
         found: dict[str, Any] = {"report": desk.party.check(text), "estimate": desk.party.estimate(text)}
         digest = text_digest(f"{text}\n")  # a form ends a text with a line of its own
         found["signable"] = signable(desk, request, Act.SUBMIT, digest)
-        return _shown(desk, request, sent, figures, text=text, **found)
+        return _shown(desk, request, sent, figures, keys, text=text, **found)
     except FieldError as error:
         said: dict[str, Any] = {"field": error.field, "problem": error}
     except DuettoError as error:
         said = {"field": "text" if "text" in sent else "", "problem": error}
-    return _shown(desk, request, sent, figures, 409, text=sent.get("text", ""), **said)
+    return _shown(desk, request, sent, figures, keys, 409, text=sent.get("text", ""), **said)
 
 
 def submit(desk: Context, request: Request) -> Response:
-    """Propose the job whose check was shown."""
-    with acting(desk, request) as party:
-        job = party.submit(_text(desk, request))
+    """Propose the job whose check was shown; where that fails, its text stays on the page."""
+    sent = _sent(request)
+    try:
+        with acting(desk, request) as party:
+            job = party.submit(_text(desk, request))
+    except DuettoError as error:
+        return _shown(desk, request, sent, code=409, text=sent.get("text", ""), problem=error)
     return redirect(f"/jobs/{job.id}")
 
 
@@ -48,16 +67,22 @@ def _shown(
     desk: Context,
     request: Request,
     sent: dict[str, str],
-    figures: list[str] | None = None,
+    figures: Sequence[str] = ("count",),
+    keys: Sequence[str] = (),
     code: int = 200,
     **more: Any,
 ) -> Response:
     config = desk.config
     datasets = load_catalog(config.catalog).datasets
     chosen = sent.get("dataset") or next(iter(datasets), "")
-    columns = [c for c in datasets[chosen].columns.values() if offers(c)] if chosen in datasets else []
+    declared = [*datasets[chosen].columns.values()] if chosen in datasets else []
+    columns = [c for c in declared if offers(c)]
+    matched = keys_in(declared)
     peers = [peer.name for peer in config.peers]
-    known = declared_by(desk, sent.get("peer") or next(iter(peers), ""))
+    try:
+        known = declared_by(desk, sent.get("peer") or next(iter(peers), ""))
+    except DaemonUnavailable:  # what was typed stays on the page all the same
+        known = {}
     theirs = {name for names in known.values() for name in names}
     return render(
         desk,
@@ -66,12 +91,20 @@ def _shown(
         code=code,
         datasets=list(datasets),
         chosen=chosen,
-        columns=[(c, offers(c), sent.get(f"theirs:{c.name}") or proposed(c.name, theirs)) for c in columns],
+        groups=groups_of(columns),
+        asks=name_of(desk, request),
+        columns=[(c, offers(c)) for c in columns],
+        matched=matched,
+        called={
+            name: sent.get(f"theirs:{name}") or proposed(name, theirs)
+            for name in dict.fromkeys([*(c.name for c in columns), *matched])
+        },
         peers=peers,
         known=known,
         usual=next(iter(known), chosen),
         sent=sent,
-        figures=["count"] if figures is None else figures,
+        figures=figures,
+        keys=keys,
         **(
             {"text": "", "report": None, "estimate": None, "problem": None, "field": "", "signable": None}
             | more
@@ -89,4 +122,6 @@ def _text(desk: Context, request: Request) -> str:
     sent = _sent(request)
     if "text" in sent:
         return sent["text"] + "\n"
+    if sent.get("question") == COMMON:
+        return common_text(desk, sent, fields(request).get("key", []))
     return statistics_text(desk, sent, fields(request).get("figure", []))

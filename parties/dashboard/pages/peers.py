@@ -10,7 +10,7 @@ from starlette.responses import Response
 from parties.catalog.declarations.declaration import load_catalog
 from parties.closed_peers import read_closed
 from parties.dashboard.drawing.desk import Context, form, redirect, render
-from parties.dashboard.pages.persons import acting, signable
+from parties.dashboard.pages.persons import acting, signable, unsigned
 from parties.doctor import examine_cluster, examine_peer, examine_self
 from parties.findings import Status
 from parties.persons.roles import Act
@@ -116,6 +116,7 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         fingerprint=fingerprint,
         words=words_of(fingerprint) if fingerprint else (),
         peers=_peers(desk, request),
+        unsigned=unsigned(desk),
         **({"checked": "", "findings": [], "reloaded": None, "problem": ""} | more),
     )
 

@@ -1,4 +1,4 @@
-"""Persons: who may do what, keys that a browser holds, and signatures by them."""
+"""Persons: who may do what, keys that a browser holds, signatures by them, and what they put into force."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import base64
 import binascii
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -14,12 +15,14 @@ from starlette.responses import JSONResponse, Response
 
 from parties.client import Party
 from parties.clock import CLOCK
-from parties.dashboard.drawing.desk import Context, form, render
-from parties.errors import PolicyError
+from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.errors import ConfigError, PolicyError
 from parties.person_roles import PersonRole
 from parties.persons.declaration import Persons
 from parties.persons.gate import NO_FILE, Gate
 from parties.persons.keys import PersonKey
+from parties.persons.pending import Pending, changes, pending, put_into_force
+from parties.persons.register import STANDING
 from parties.persons.roles import Act
 from parties.persons.signer import SignedElsewhere
 from parties.persons.statement import PersonStatement, Presented, now
@@ -33,12 +36,12 @@ from parties.persons.webauthn import (
 )
 from smc.errors import DuettoError, UsageError
 
-HERE: Final = {
-    act.value: act for act in (Act.SUBMIT, Act.APPROVE, Act.DENY, Act.CANCEL, Act.FORGET, Act.OPEN)
-}
+_DECIDED: Final = (Act.SUBMIT, Act.APPROVE, Act.DENY, Act.CANCEL, Act.FORGET, Act.OPEN)
+HERE: Final = {act.value: act for act in (*_DECIDED, *STANDING)}
 """What is signed on pages."""
 
 _NEW_KEY: Final = b"duetto new key\0"
+_NOBODY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,43 @@ class Signable:
     behalf: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Something new that waits for signatures, for the page.
+
+    Attributes:
+        what: is to be signed, and how far its signatures have come.
+        act: of which kind, as statements name it.
+        lines: what it puts into force.
+        signable: how somebody signs it here.
+    """
+
+    what: str
+    act: str
+    lines: list[str]
+    signable: Signable
+
+
 def page(desk: Context, request: Request) -> Response:
     """The page."""
     return _shown(desk, request)
+
+
+def sign(desk: Context, request: Request) -> Response:
+    """Take a signature under a version of persons, policy, keys of a peer or pools, as it was shown."""
+    sent, known = form(request), gate(desk)
+    shown = tuple(sent.get(name, "") for name in ("act", "about", "shown"))
+    try:
+        found = [
+            one for one in pending(desk.config, known) if (one.act.value, one.about, one.digest) == shown
+        ]
+        if not found:
+            hint = "Look at what is there now, and sign that."
+            raise UsageError("Nothing that waits for a signature is what the page has shown.", hint)
+        put_into_force(known, found[0], _presented(desk, request, found[0].act))
+    except DuettoError as error:
+        return _shown(desk, request, refused=f"Nothing was signed. {error.what} {error.hint}")
+    return redirect("/persons")
 
 
 def new_key(desk: Context, request: Request) -> Response:
@@ -76,8 +113,11 @@ def statement(desk: Context, request: Request) -> Response:
     """What an authenticator is to sign, as JSON for the page's script."""
     asked = request.query_params
     try:
-        keys = _browser_keys(_required(desk), asked.get("person", ""), _host(request))
-        said = _statement(desk, asked, now())
+        act = HERE.get(asked.get("act", ""))
+        if act is None:
+            raise UsageError("The page does not say what is signed.", "Reload it, and try again.")
+        keys = _browser_keys(_required(desk, act), asked.get("person", ""), _host(request))
+        said = _statement(desk, act, asked, now())
     except DuettoError as error:
         return JSONResponse({"what": error.what, "hint": error.hint}, 409)
     return JSONResponse(
@@ -92,13 +132,21 @@ def statement(desk: Context, request: Request) -> Response:
 def signable(desk: Context, request: Request, act: Act, digest: str, peer: str = "") -> Signable | None:
     """How somebody signs an act on a page; None where nobody is known who could."""
     persons = _in_force(desk)
-    if persons is None:
-        return None
+    return None if persons is None else _signable(persons, request, act, digest, peer)
+
+
+def _signable(
+    persons: Persons, request: Request, act: Act, digest: str, peer: str, without: Mapping[str, str] = _NOBODY
+) -> Signable:
+    """How one of these persons signs an act; those in `without` have signed already."""
     today, came_in = CLOCK.now().date(), request.state.session.person
     held = {
         word: one.name
         for word, one in persons.persons.items()
-        if one.may(act) and came_in in ("", word) and _browser_keys(persons, word, _host(request))
+        if one.may(act)
+        and came_in in ("", word)
+        and word not in without
+        and _browser_keys(persons, word, _host(request))
     }
     away = {
         word: one.name
@@ -122,9 +170,18 @@ def acting(desk: Context, request: Request) -> Iterator[Party]:
         yield party
 
 
-def _presented(desk: Context, request: Request) -> Presented:
+def unsigned(desk: Context) -> list[str]:
+    """What here has to be signed by a person and is not, in words; nothing where that cannot be told."""
+    try:
+        known = gate(desk)
+        return [one.text for one in pending(desk.config, known)] if known.is_likely else []
+    except DuettoError:
+        return []
+
+
+def _presented(desk: Context, request: Request, act: Act | None = None) -> Presented:
     sent = form(request)
-    known = _browser_keys(_required(desk), sent.get("person", ""), _host(request))
+    known = _browser_keys(_required(desk, act), sent.get("person", ""), _host(request))
     used = _bytes(sent, "credential")
     found = next((text for text, key in known.items() if key.id == used), None)
     if found is None or request.state.session.person not in ("", sent.get("person")):
@@ -143,7 +200,7 @@ def check_role(desk: Context, request: Request, roles: frozenset[PersonRole]) ->
         PolicyError: that person has none of the roles (code `person`).
     """
     word = request.state.session.person
-    in_force = gate(desk).persons() if word else None
+    in_force = _known(desk) if word else None
     if in_force is not None and not _may(in_force, word, roles):
         one = in_force.persons.get(word)
         named = " or ".join(role.value for role in PersonRole if role in roles)
@@ -163,6 +220,14 @@ def may(desk: Context, request: Request, roles: frozenset[PersonRole]) -> bool:
     return True
 
 
+def name_of(desk: Context, request: Request) -> str:
+    """How people call somebody who came in by an account; empty for somebody who came in by a link."""
+    word: str = request.state.session.person
+    in_force = _in_force(desk) if word else None
+    one = in_force.persons.get(word) if in_force is not None else None
+    return one.name if one is not None else word
+
+
 def _may(in_force: Persons, word: str, roles: frozenset[PersonRole]) -> bool:
     one, today = in_force.persons.get(word), CLOCK.now().date()
     return one is not None and bool(one.roles & roles) and one.is_valid(today) and not one.absence(today)
@@ -173,12 +238,10 @@ def gate(desk: Context) -> Gate:
     return desk.gate
 
 
-def _statement(desk: Context, asked: Mapping[str, str], moment: str) -> PersonStatement:
-    act = HERE.get(asked.get("act", ""))
-    if act is None:
-        raise UsageError("The page does not say what is signed.", "Reload it, and try again.")
+def _statement(desk: Context, act: Act, asked: Mapping[str, str], moment: str) -> PersonStatement:
     peer, digest, person, behalf = (asked.get(name, "") for name in ("peer", "digest", "person", "behalf"))
-    return PersonStatement(act, desk.party.name, peer, digest, person, behalf, moment)
+    after = gate(desk).register().before(act, peer) if act in STANDING else ""
+    return PersonStatement(act, desk.party.name, peer, digest, person, behalf, moment, after)
 
 
 def _in_force(desk: Context) -> Persons | None:
@@ -189,8 +252,25 @@ def _in_force(desk: Context) -> Persons | None:
         return None
 
 
-def _required(desk: Context) -> Persons:
-    persons = gate(desk).persons()
+def _known(desk: Context) -> Persons | None:
+    """The persons in force, also while their file is another one that nobody has signed yet.
+
+    Raises:
+        ConfigError: there is a file, and no persons were ever in force.
+        LedgerError: the ledger is broken.
+    """
+    try:
+        return gate(desk).persons()
+    except ConfigError:
+        known = gate(desk).register().persons
+        if known is None:
+            raise
+        return known
+
+
+def _required(desk: Context, act: Act | None = None) -> Persons:
+    """The persons by whose keys an act is signed. Raises UsageError if there are none."""
+    persons = _known(desk) if act in STANDING else gate(desk).persons()
     if persons is None:
         raise UsageError(NO_FILE, "Decide without a signature.")
     return persons
@@ -201,6 +281,19 @@ def _browser_keys(persons: Persons, word: str, host: str) -> dict[str, Credentia
     person = persons.persons.get(word)
     found = {key.text: key.credential for key in person.key} if person is not None else {}
     return {text: key for text, key in found.items() if key is not None and key.host == host}
+
+
+def _versions(desk: Context, request: Request, known: Persons) -> list[Version]:
+    """What waits for signatures. Raises as `pending`."""
+
+    def version(one: Pending) -> Version:
+        how = _signable(known, request, one.act, one.digest, one.about, one.signed)
+        if one.needed > 1:
+            stewards = {w: n for w, n in how.signers.items() if PersonRole.STEWARD in known.persons[w].roles}
+            how = replace(how, signers=stewards)
+        return Version(one.text, one.act.value, changes(gate(desk), one), how)
+
+    return [version(one) for one in pending(desk.config, gate(desk))]
 
 
 def _bytes(sent: Mapping[str, str], name: str) -> bytes:
@@ -223,18 +316,22 @@ def _host(request: Request) -> str:
     return request.url.hostname or ""
 
 
-def _shown(desk: Context, request: Request, made: PersonKey | None = None) -> Response:
-    shown: dict[str, Any] = {"problem": "", "persons": {}}
+def _shown(desk: Context, request: Request, made: PersonKey | None = None, refused: str = "") -> Response:
+    shown: dict[str, Any] = {"problem": "", "persons": {}, "versions": []}
     try:
-        persons = gate(desk).persons()
-        shown["persons"] = dict(persons.persons) if persons is not None else {}
+        known = _known(desk)
+        shown["persons"] = dict(known.persons) if known is not None else {}
+        shown["versions"] = _versions(desk, request, known) if known is not None else []
+        gate(desk).persons()
     except DuettoError as error:
         shown["problem"] = f"{error.what} {error.hint}"
     return render(
         desk,
         request,
         "persons.html",
+        code=409 if refused else 200,
         made=made,
+        refused=refused,
         host=_host(request),
         today=CLOCK.now().date(),
         challenge=_web_text(_challenge(request)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ from parties.catalog.declarations.declaration import load_catalog
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.dashboard.drawing import words
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
+from parties.dashboard.pages.persons import unsigned
 from parties.ledger.accounting import show_number
 from parties.plugins import load_plugins, with_plugins
 from parties.policy.drafting import NoisyRule, add_rule, complete_rule
@@ -30,7 +32,11 @@ def page(desk: Context, request: Request) -> Response:
 def attempt(desk: Context, request: Request) -> Response:
     """Hold a job against every condition of every rule; nothing is proposed."""
     text = form(request).get("text", "").replace("\r\n", "\n") + "\n"
-    return _shown(desk, request, text=text, report=desk.party.check(text))
+    try:
+        return _shown(desk, request, text=text, report=desk.party.check(text))
+    except DuettoError as error:
+        said = {"what": error.what, "hint": error.hint}
+        return _shown(desk, request, code=409, text=text, wrong=said)
 
 
 def allow(desk: Context, request: Request) -> Response:
@@ -42,8 +48,8 @@ def allow(desk: Context, request: Request) -> Response:
         peer=sent.get("peer", ""),
         dataset=sent.get("dataset", ""),
         columns=tuple(fields(request).get("column", ())),
-        epsilon_per_job=sent.get("epsilon_per_job", "").strip(),
-        epsilon_total=sent.get("epsilon_total", "").strip(),
+        epsilon_per_job=_number(sent, "epsilon_per_job"),
+        epsilon_total=_number(sent, "epsilon_total"),
         needs_person=sent.get("approval") != "auto",
     )
     problems = {name: _wrong_budget(getattr(asked, name)) for name in ("epsilon_per_job", "epsilon_total")}
@@ -60,6 +66,11 @@ def allow(desk: Context, request: Request) -> Response:
     return _shown(desk, request, asked=asked, problems=problems)
 
 
+def _number(sent: Mapping[str, str], name: str) -> str:
+    """A number as it was typed; a decimal comma is taken for a point."""
+    return sent.get(name, "").strip().replace(",", ".")
+
+
 def _wrong_budget(text: str) -> str:
     """What is wrong with an epsilon as it was typed; empty if nothing."""
     try:
@@ -69,7 +80,7 @@ def _wrong_budget(text: str) -> str:
     return "" if is_right else "Write a number above 0, such as 1, 0.5 or 1/2."
 
 
-def _shown(desk: Context, request: Request, **more: Any) -> Response:
+def _shown(desk: Context, request: Request, code: int = 200, **more: Any) -> Response:
     config = desk.config
     rules = load_policy(config.policy)
     datasets = load_catalog(config.catalog).datasets.values()
@@ -78,14 +89,16 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         desk,
         request,
         "policy.html",
+        code=code,
         file=config.policy,
         rules=[(rule.name, in_words(rule)) for rule in rules.rules],
         warnings=risks(rules, declared),
+        unsigned=unsigned(desk),
         analyses=sorted(with_plugins(load_plugins(config.plugins))),
         peers=[peer.name for peer in config.peers],
         datasets=[(one, unconfirmed_columns(one)) for one in datasets],
         chosen=request.query_params.get("dataset") or next((one.name for one in datasets), ""),
-        **({"text": "", "report": None, "asked": None, "problems": {}} | more),
+        **({"text": "", "report": None, "asked": None, "problems": {}, "wrong": None} | more),
     )
 
 

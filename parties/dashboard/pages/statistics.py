@@ -1,4 +1,4 @@
-"""The statistics job that the form for a new job describes."""
+"""The job that the form for a new job describes: statistics with noise, or how many both have."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def offers(column: ColumnDeclaration) -> tuple[str, ...]:
     return ("mean", "histogram") if column.type == "decimal" else ()
 
 
+def groups_of(columns: Iterable[ColumnDeclaration]) -> list[str]:
+    """The columns by whose labels the figures of the others can be told apart."""
+    return [column.name for column in columns if column.type == "category"]
+
+
 def declared_by(desk: Context, peer: str) -> dict[str, list[str]]:
     """Columns that a peer declared in earlier jobs with this party, by its data set; none before any."""
     found: dict[str, dict[str, None]] = {}
@@ -62,6 +67,31 @@ def proposed(name: str, theirs: Collection[str]) -> str:
     return name if name in theirs or len(alike) != 1 else alike[0]
 
 
+def common_text(desk: Context, sent: dict[str, str], keys: list[str]) -> str:
+    """The job file of the question how many persons both have, with noise.
+
+    Args:
+        desk: the dashboard.
+        sent: the other fields of the form.
+        keys: the columns in which rows of the same person are equal.
+
+    Raises: as `statistics_text`.
+    """
+    dataset = load_catalog(desk.config.catalog).dataset(sent.get("dataset", ""))
+    if wrong := [name for name in keys if name not in keys_in(dataset.columns.values())]:
+        raise FieldError("key", f"{wrong[0]!r} is not offered for {dataset.name!r}.", "Choose again.")
+    if not keys:
+        raise FieldError("key", "No column was chosen.", "Tick those in which rows of one person are equal.")
+    names = job_names(keys)
+    parameters = {"method": "exact", "keys": [*names.values()], "output": "size", "epsilon": _epsilon(sent)}
+    return _text(desk, sent, "matching", f"How many are in both: {dataset.name}", names, parameters)
+
+
+def keys_in(columns: Iterable[ColumnDeclaration]) -> list[str]:
+    """The columns by which rows of the same person can be found."""
+    return [column.name for column in columns if column.type in ("text", "integer", "date", "category")]
+
+
 def statistics_text(desk: Context, sent: dict[str, str], figures: list[str]) -> str:
     """The job file of what was chosen.
 
@@ -74,9 +104,7 @@ def statistics_text(desk: Context, sent: dict[str, str], figures: list[str]) -> 
         FieldError: something has to be chosen or corrected yet.
         ConfigError: there is no such data set or peer.
     """
-    config = desk.config
-    dataset = load_catalog(config.catalog).dataset(sent.get("dataset", ""))
-    peer = config.peer(sent.get("peer", "")).name
+    dataset = load_catalog(desk.config.catalog).dataset(sent.get("dataset", ""))
     chosen = []
     for figure in figures:
         kind, _, name = figure.partition(":")
@@ -86,25 +114,42 @@ def statistics_text(desk: Context, sent: dict[str, str], figures: list[str]) -> 
         chosen.append((kind, column))
     if not chosen:
         raise FieldError("figure", "No figure was chosen.", "Tick at least one.")
-    used = [column.name for _, column in chosen if column is not None]
+    by = sent.get("by", "")
+    if by and by not in groups_of(dataset.columns.values()):
+        raise FieldError("by", f"{by!r} has no labels.", "Choose a column of labels, or none.")
+    used = [column.name for _, column in chosen if column is not None] + [by] * bool(by)
     if not used:
         hint = "Tick a figure of a column, too; rows are counted where it has cells."
         raise FieldError("figure", "No column was chosen, so there are no rows to count.", hint)
     names = job_names(used)
-    queries = [_query(kind, column, names) for kind, column in chosen]
+    queries = [_query(kind, column, names, by) for kind, column in chosen]
+    parameters = {"epsilon": _epsilon(sent), "queries": queries}
+    return _text(desk, sent, "statistics", f"Statistics of {dataset.name}", names, parameters)
+
+
+def _text(
+    desk: Context,
+    sent: dict[str, str],
+    analysis: str,
+    usual: str,
+    names: dict[str, str],
+    parameters: dict[str, Any],
+) -> str:
+    """The job file of an analysis of what both have; `usual` is its title unless one was typed."""
+    config, dataset = desk.config, sent.get("dataset", "")
     theirs = {short: sent.get(f"theirs:{name}", "").strip() or name for name, short in names.items()}
     document = {
         "job": {
-            "title": sent.get("title", "").strip() or f"Statistics of {dataset.name}",
-            "analysis": "statistics",
+            "title": sent.get("title", "").strip() or usual,
+            "analysis": analysis,
             "alice": config.name,
-            "bob": peer,
+            "bob": config.peer(sent.get("peer", "")).name,
             "recipients": ["alice", "bob"],
             **{key: words for key in ("asked_by", "purpose") if (words := sent.get(key, "").strip())},
         },
-        "alice": {"dataset": dataset.name, "columns": {short: name for name, short in names.items()}},
-        "bob": {"dataset": _peer_dataset(sent, dataset.name), "columns": theirs},
-        "parameters": {"epsilon": _epsilon(sent), "queries": queries},
+        "alice": {"dataset": dataset, "columns": {short: name for name, short in names.items()}},
+        "bob": {"dataset": _peer_dataset(sent, dataset), "columns": theirs},
+        "parameters": parameters,
     }
     return tomli_w.dumps(document)
 
@@ -144,10 +189,12 @@ def _epsilon(sent: dict[str, str]) -> str:
     return text
 
 
-def _query(kind: str, column: ColumnDeclaration | None, names: dict[str, str]) -> dict[str, Any]:
+def _query(kind: str, column: ColumnDeclaration | None, names: dict[str, str], by: str) -> dict[str, Any]:
+    """A query of the job; what is told of the column of groups itself is told of all rows."""
+    grouped = {"by": names[by]} if by and (column is None or column.name != by) else {}
     if column is None:
-        return {"name": "count", "kind": "count"}
-    named = {"name": f"{kind} of {column.name}", "kind": kind, "column": names[column.name]}
+        return {"name": "count", "kind": "count", **grouped}
+    named = {"name": f"{kind} of {column.name}", "kind": kind, "column": names[column.name], **grouped}
     return named | _edges(kind, column)
 
 

@@ -15,6 +15,7 @@ from parties.catalog.declarations.declaration import DatasetDeclaration, load_ca
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, render
+from parties.dashboard.pages.persons import unsigned
 from parties.pki import certificate
 from parties.pki.home import own_certificates
 from parties.policy.rules import load_policy
@@ -29,7 +30,7 @@ _RECENT: Final = timedelta(days=1)
 
 def page(desk: Context, request: Request) -> Response:
     """The page."""
-    return render(desk, request, "today.html", news=False, **_today(desk))
+    return render(desk, request, "today.html", news=False, unsigned=unsigned(desk), **_today(desk))
 
 
 def part(desk: Context, request: Request) -> Response:

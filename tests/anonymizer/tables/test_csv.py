@@ -301,6 +301,15 @@ def test_thousands_stand_where_they_should():
     assert numbers_of(form, pl.Series(["1.234.567,5"]), "float").to_list() == [1234567.5]
 
 
+@pytest.mark.parametrize("text", ["€5", "€ 5", "-€5", "€ -5", "+€ 1.200,50", "5", "-€-5", "€€5", "$5", "€"])
+def test_numbers_behind_a_prefix_are_those_of_the_catalog(text):
+    form = Writing(",", ".", prefix="€")
+    plain, cells = form.plain_number(text), pl.Series([text])
+    (kind,) = kinds_of(form, cells)
+    assert (kind is None) == (plain is None)
+    assert numbers_of(form, cells, kind or "integer").to_list() == [None if plain is None else float(plain)]
+
+
 DECLARED = """
 [columns]
 {}

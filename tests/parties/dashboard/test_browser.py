@@ -213,6 +213,7 @@ def test_from_a_question_to_a_result(homes, north):
             north.find_element(By.CSS_SELECTOR, f'input[value="{figure}"]').click()
         button(north, "Check it")
         shows(north, "a person has to approve it", "It costs epsilon 1", "mean of Alter\n± ", "You learn")
+        described_everywhere(north, "preview")
         button(north, "Propose it to south")
         until(north, lambda: "/jobs/" in north.current_url)
         job = north.current_url.rsplit("/", 1)[1]
@@ -227,13 +228,14 @@ def test_from_a_question_to_a_result(homes, north):
         south.find_element(By.LINK_TEXT, "Statistics of patients").click()
         shows(south, "north asks", "north learns", "Allowed by rule “noisy statistics with north”")
         assert "then 1 of your 3 towards north is spent, and 2 is left" in text(south)
-        described_well(south, "decide", 1280)
+        described_everywhere(south, "decide")
         south.find_element(By.ID, "name").send_keys("Dr. Eva Meyer")
         button(south, "Approve")
 
         for browser in (north, south):
             shows(browser, "Check the certificate", "mean of Alter", "±")
             assert browser.find_elements(By.CSS_SELECTOR, "figure svg .error")
+        described_everywhere(north, "result")
         count = next(row for row in north.find_elements(By.CSS_SELECTOR, "tbody tr") if "count" in row.text)
         value = float(count.find_elements(By.CSS_SELECTOR, "td.n")[0].text.split()[0])
         # A third of epsilon is for the count; Laplace noise of scale 3 is beyond 60 once in e**20 runs.
@@ -241,13 +243,16 @@ def test_from_a_question_to_a_result(homes, north):
 
         north.find_element(By.LINK_TEXT, "Check the certificate").click()
         shows(north, "The certificate holds", "south: the one that was paired", "compared with the one")
+        described_everywhere(north, "certificate")
         north.find_element(By.LINK_TEXT, "Budget").click()
         shows(north, "1 of epsilon 3 spent, 2 left")
         assert north.find_elements(By.CSS_SELECTOR, "figure svg .limit")
         north.find_element(By.XPATH, "//summary[contains(., 'on which job')]").click()
         shows(north, "Statistics of patients")
+        described_everywhere(north, "budget")
         north.find_element(By.LINK_TEXT, "Learned").click()
         shows(north, "the noisy results of")
+        described_everywhere(north, "learned")
         assert [entry for browser in (north, south) for entry in browser.get_log("browser")] == []
 
 
@@ -307,6 +312,19 @@ def test_every_page_at_every_width(north, width, dark):
     assert north.get_log("browser") == []
 
 
+def test_pages_before_somebody_is_signed_in(tmp_path):
+    """The first page of all, and what a link says that was used before."""
+    with served(["up", "--config", str(tmp_path / "north"), *KEYS]) as link, opened(link) as browser:
+        for words in ("There is no party on this machine yet", "used before"):
+            shows(browser, words)
+            for width, dark in ((390, False), (1280, True)):
+                sized(browser, width, dark=dark)
+                assert violations(browser) == [], words
+                assert browser.execute_script("return document.documentElement.scrollWidth") <= width, words
+                assert browser.execute_script(UNNAMED) == [], words
+            browser.get(link)
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_covert_runs_stand_side_by_side(homes, north, width):
     """Their commands are long, and scroll in their table alone."""
@@ -341,6 +359,13 @@ def test_no_title_of_a_job_moves_a_column(north):
     at(north, "/jobs")
     north.find_element(By.PARTIAL_LINK_TEXT, "WWWW").click()
     described_well(north, "long title", 390)
+
+
+def described_everywhere(browser, path):
+    """The same page on a telephone, and on a wide dark screen."""
+    for width, dark in ((390, False), (1600, True), (1280, False)):
+        sized(browser, width, dark=dark)
+        described_well(browser, path, width)
 
 
 def described_well(browser, path, width):

@@ -234,12 +234,43 @@ def test_a_file_comes_on_one_path_only_and_is_bounded(browser):
 
     assert upload("/policy/try", b"{}").status_code == 415
     assert upload("/peers/look", b"x" * MAX_UPLOAD_BYTES).status_code == 413
-    assert upload("/peers/look", b"\xff\xfe").status_code == 400
     assert upload("/peers/look", b"{}", key="wrong").status_code == 403
     kind = "multipart/form-data"
     for body in (b"", b"nothing", b"--x\r\n\r\n--x--"):
         headers = {"origin": ORIGIN, "content-type": kind}
         assert browser.client.post("/peers/look", content=body, headers=headers).status_code == 400
+
+
+MENU = 'aria-label="Pages"'
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n\x00\xff\xfe", "{}".encode("utf-16")], ids=["picture", "utf-16"]
+)
+def test_a_file_that_is_no_pairing_file_is_said_on_the_page_of_peers(browser, data):
+    sent = {"data": {"form_key": browser.form_key()}, "files": {"file": ("photo.pair", data)}}
+    answer = browser.client.post("/peers/look", headers={"origin": ORIGIN}, **sent)
+    assert "The pairing file is not valid JSON." in answer.text
+    assert MENU in answer.text
+    assert 'name="file"' in answer.text  # so that another one can be chosen
+
+
+def test_what_the_guard_refuses_is_a_page(browser, party):
+    """With the menu for those who are signed in, and without a word of the party for all others."""
+    large = {"data": {"form_key": browser.form_key()}, "files": {"file": ("x", b"x" * MAX_UPLOAD_BYTES)}}
+    refused = [
+        browser.client.post("/peers/look", headers={"origin": ORIGIN}, **large),
+        browser.post("/policy/try", {"text": "x"}, key="of another session"),
+        Browser(party, decides=False).post("/peers/reload"),
+    ]
+    assert [answer.status_code for answer in refused] == [413, 403, 403]
+    assert all(MENU in answer.text and "nothing was done" in answer.text for answer in refused[:2])
+    assert all(MENU in answer.text for answer in refused)
+    stranger = Browser(party, signed_in=False)
+    for answer in (stranger.get("/jobs"), stranger.get("/enter?token=x"), stranger.get("/sign-in")):
+        assert answer.status_code in (401, 404)
+        assert "/static/style.css" in answer.text
+        assert not any(one in answer.text for one in (MENU, "form_key", party.name))
 
 
 def test_forms_that_cannot_be_read_are_refused(browser):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import tempfile
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from parties.client import Party
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.dashboard.pages.statistics import declared_by, job_names, proposed
+from parties.policy.rules import load_policy
 from parties.texts import NAME
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.jobs.institutions import Institutions
@@ -22,9 +24,11 @@ from tests.parties.served import control
 
 NAMES = ("north", "south")
 WEIGHT = "Gewicht (kg)"
+SMOKER = "Raucher?"
 COLUMNS = {
     "Alter": {"type": "integer", "lower": 0, "upper": 120, "unit": "years"},
     WEIGHT: {"type": "integer", "lower": 20, "upper": 250, "unit": "kg"},
+    SMOKER: {"type": "category", "values": ["ja", "nein"]},
 }
 PEER = '[[peers]]\nname = "south"\naddress = "127.0.0.1:7443"\npairing = "south.pair"\npin = "x"\n'
 FORM = {
@@ -44,7 +48,8 @@ def made():
     with tempfile.TemporaryDirectory(prefix="duetto-") as folder:
         found = Institutions(Path(folder))
         for name in NAMES:
-            found.hold(name, {"Alter": range(90), WEIGHT: range(50, 140)}, COLUMNS, dataset="data")
+            cells = {"Alter": range(90), WEIGHT: range(50, 140), SMOKER: ["ja", "nein", "nein"] * 30}
+            found.hold(name, cells, COLUMNS, dataset="data")
             found.allow(name, approval="person")
         with control(found.north, found.folder / "north") as home, Party(home) as party:
             with (home / "duetto.toml").open("a") as config:
@@ -91,6 +96,34 @@ def test_the_precision_of_each_figure_stands_there_before_anything_is_proposed(m
     assert made.party.jobs() == []
 
 
+def test_figures_are_told_apart_by_the_labels_of_a_column(made):
+    page = made.browser.post("/new/check", {**FORM, "figure": ["count", "mean:Alter"], "by": SMOKER}).text
+    spec = parse_spec(text_of(page))
+    (short,) = (name for name, column in spec.alice.columns.items() if column == SMOKER)
+    assert [query.get("by") for query in spec.parameters["queries"]] == [short, short]
+    widths = re.findall(r"<li[^>]*>([^<]*)<strong>± [0-9.]+ \w+</strong>", page)
+    assert widths == ["count, ja", "count, nein", "mean of Alter, ja", "mean of Alter, nein"]
+    assert f"<option selected>{SMOKER}</option>" in page
+    both = {**FORM, "figure": ["mean:Alter", f"histogram:{SMOKER}"], "by": SMOKER}
+    queries = parse_spec(text_of(made.browser.post("/new/check", both).text)).parameters["queries"]
+    assert [query.get("by") for query in queries] == [short, None]  # its own figure is one of all rows
+
+
+def test_how_many_are_in_both_is_asked_by_ticks(made):
+    asked = {**FORM, "title": "", "question": "common", "key": ["Alter", WEIGHT], "theirs:Alter": "age"}
+    page = made.browser.post("/new/check", asked).text
+    spec = parse_spec(text_of(page))
+    (short,) = (name for name, column in spec.alice.columns.items() if column == WEIGHT)
+    assert (spec.analysis, spec.title) == ("matching", "How many are in both: data")
+    assert spec.bob.columns == {"Alter": "age", short: WEIGHT}
+    assert spec.parameters == {"method": "exact", "keys": ["Alter", short], "output": "size", "epsilon": "1"}
+    assert "Nobody learns" in page
+    assert page.count(" checked") == 1 + len(FORM["figure"]) + 2
+    lacking = made.browser.post("/new/check", asked | {"key": []})
+    assert lacking.status_code == 409
+    assert "No column was chosen" in lacking.text.split('id="wrong-key"')[1]
+
+
 @pytest.mark.parametrize(
     ("field", "wrong", "said"),
     [
@@ -100,6 +133,7 @@ def test_the_precision_of_each_figure_stands_there_before_anything_is_proposed(m
         ("figure", [], "No figure was chosen."),
         ("figure", ["count"], "No column was chosen"),
         ("figure", ["mean:nosuch"], "is not offered"),
+        ("by", "Alter", "has no labels"),
     ],
 )
 def test_a_wrong_field_is_named_beside_it_and_nothing_typed_is_lost(made, field, wrong, said):
@@ -112,9 +146,9 @@ def test_a_wrong_field_is_named_beside_it_and_nothing_typed_is_lost(made, field,
     assert "<option selected>south" in answer.text
     for name, value in (FORM | {"theirs:Alter": "age", field: wrong}).items():
         for one in [value] if isinstance(value, str) else value:
-            if name != "peer" and one != "mean:nosuch":
+            if name not in ("peer", "by") and one != "mean:nosuch":
                 assert f'value="{html.escape(one)}"' in answer.text, name
-    assert answer.text.count(" checked") == len(
+    assert answer.text.count(" checked") == 1 + len(  # one for what is asked
         [one for one in (wrong if field == "figure" else FORM["figure"]) if one != "mean:nosuch"]
     )
 
@@ -143,6 +177,16 @@ def test_what_a_peer_declared_in_earlier_jobs_is_offered(made):
         "data": ["Alter", WEIGHT]
     }
     assert f'<option value="{WEIGHT}">' in made.browser.get("/new").text
+
+
+def test_a_budget_may_have_a_decimal_comma(made):
+    sent = {"name": "mine", "dataset": "data", "analysis": "statistics", "peer": "south", "column": "Alter"}
+    sent |= {"epsilon_per_job": "0,5", "epsilon_total": "1,5"}
+    assert made.browser.post("/policy/allow", sent).status_code == 303
+    (rule,) = (
+        one for one in load_policy(made.party.config_path.parent / "policy.toml").rules if one.name == "mine"
+    )
+    assert (rule.per_job.epsilon, rule.budget.epsilon) == (Fraction(1, 2), Fraction(3, 2))
 
 
 def test_names_are_plain_words_and_each_another_one():

@@ -154,6 +154,14 @@ def test_wrong_jobs_are_pages_with_a_hint(browser, text):
     assert "Traceback" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/policy/try", "/new/submit"])
+def test_a_text_that_cannot_be_taken_stays_with_the_reason(browser, path):
+    answer = browser.post(path, {"text": "[job]\nanalysis = 1 # mine"})
+    assert answer.status_code == 409
+    assert "analysis = 1 # mine" in answer.text.split("<textarea", 1)[1]
+    assert 'role="alert"' in answer.text
+
+
 def test_approving_sends_back_what_was_shown(served, south):
     job_id = waiting(served, job_file("1/2"))
     browser = Browser(south)
@@ -168,6 +176,7 @@ def test_approving_sends_back_what_was_shown(served, south):
     wrong = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": other, "name": "Ann"})
     assert wrong.status_code == 409
     assert "What was shown is not the contract" in wrong.text
+    assert 'value="Ann"' in wrong.text  # what was typed stays
     for sent in ({"decision": "approve"}, {"decision": "maybe", "shown": shown}, {}, {"decision": "deny"}):
         assert (
             browser.post(
@@ -236,14 +245,18 @@ def test_pages_of_unknown_jobs(browser):
 def test_a_daemon_that_is_away_is_said(served):
     with Party(served.folder / "north") as party:
         browser = Browser(party)
+        key = browser.form_key()
         party._channel.close()
         import grpc
 
         party._channel = grpc.insecure_channel(f"unix:{served.folder}/nobody.sock")
         party._stub = type(party._stub)(party._channel)
         answer = browser.get("/jobs")
+        typed = browser.post("/new/check", {"text": "# mine"}, key=key)
     assert answer.status_code == 503
     assert "duetto party start" in answer.text
+    assert "duetto party start" in typed.text
+    assert "# mine</textarea>" in typed.text
 
 
 def test_releases_side_by_side(party, tmp_path):

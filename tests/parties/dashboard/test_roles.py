@@ -12,7 +12,7 @@ from parties.dashboard.pages import persons
 from parties.ledger.entries import LedgerError
 from parties.person_roles import PersonRole
 from parties.persons.declaration import parse_persons
-from parties.persons.roles import SOCKETS
+from parties.persons.roles import CATALOG, SOCKETS
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.persons.made import OF_ROLE, PEOPLE, persons_toml
@@ -24,7 +24,8 @@ MAY_CHANGE_DATA = {"steward", "operator"}
 @pytest.fixture
 def in_force(monkeypatch):
     found = parse_persons(persons_toml().encode())
-    monkeypatch.setattr(persons, "gate", lambda _: SimpleNamespace(persons=lambda: found))
+    known = SimpleNamespace(persons=lambda: found, is_likely=False)
+    monkeypatch.setattr(persons, "gate", lambda _: known)
 
 
 @pytest.fixture
@@ -58,6 +59,21 @@ def test_pages_show_to_a_role_what_its_socket_does(party, served, in_force, role
     assert (browser.get(f"/jobs/{job.id}/0.csv").status_code == 200) is sees
     for path, verb in (("/new/check", "Check"), ("/policy/try", "Check")):
         assert ("may not do this now" in browser.post(path, {}).text) is (role not in SOCKETS[verb]), path
+
+
+@pytest.mark.parametrize("role", PersonRole)
+def test_cells_are_seen_by_those_alone_who_may_change_data(party, served, in_force, role):
+    """Whatever page is asked for: first rows, examples of faults, and what they are counted in."""
+    (served.folder / "north" / "numbers.csv").write_text("value\n1\n77031\n")
+    browser, may = signed_in(party, OF_ROLE[role]), role in CATALOG
+    for path in ("/data?added=numbers", "/data/add?edit=numbers", "/data", "/data/remove?dataset=numbers"):
+        page = browser.get(path).text
+        assert ("77031" in page) is (may and "=numbers" in path and "remove" not in path), path
+    checked = browser.post("/data/check", {"dataset": "numbers"})
+    sees_faults = may or role in SOCKETS["Check"]
+    assert ("outside the declared bounds" in checked.text) is sees_faults
+    assert ("77031" in checked.text) is may
+    assert ("outside the declared bounds" in browser.get("/data?added=numbers").text) is may
 
 
 @pytest.mark.parametrize("role", PersonRole)

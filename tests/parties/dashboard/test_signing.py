@@ -14,6 +14,7 @@ from parties.ledger.book import open_ledger
 from parties.persons.declaration import FILE
 from parties.persons.gate import Gate
 from parties.persons.roles import Act
+from parties.persons.shared import policy_digest
 from scripts.processes import ended, paired, started
 from tests.parties.dashboard.browsers import (
     BROWSER,
@@ -25,6 +26,7 @@ from tests.parties.dashboard.browsers import (
     text,
     typed,
     until,
+    violations,
 )
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
 from tests.parties.persons.made import KEYS, begin, persons_toml, put_in_force
@@ -100,6 +102,7 @@ def add_browser_key(browser, home):
     typed(browser, "name", "Prof Klein")
     button(browser, "Make a key")
     until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "pre.key"))
+    assert violations(browser) == []
     key = browser.find_element(By.CSS_SELECTOR, "pre.key").text
     assert key.startswith("webauthn:")
     changed = persons_toml().replace(KEYS["klein"].public.text, key).encode()
@@ -120,12 +123,34 @@ def test_a_steward_signs_with_a_key_in_the_browser(homes):
         job_id = proposed(homes)
         browser.get(f"{origin(browser)}/decide/{job_id}")
         assert "Prof Klein" in text(browser)
+        assert violations(browser) == []
         button(browser, "Approve")
         until(browser, lambda: f"/jobs/{job_id}" in browser.current_url)
     with Party(home) as north:
         assert north.job(job_id).wait(progress=False, timeout=60).state is State.FINISHED
         approvals = north.job(job_id).certificate()
     assert "Prof Klein" in str(approvals)
+
+
+def test_a_changed_policy_is_signed_in_the_browser(homes):
+    """Whose only key is in the browser can put into force what somebody has changed on pages."""
+    home = homes["north"]
+    with dashboard(home, "--decide") as link, opened(link) as browser:
+        authenticator(browser)
+        add_browser_key(browser, home)
+        policy = home / "policy.toml"
+        policy.write_text(f"{policy.read_text()}# a rule more\n")
+        browser.get(f"{origin(browser)}/policy")
+        assert "Not signed: policy.toml." in text(browser)
+        assert violations(browser) == []
+        browser.find_element(By.LINK_TEXT, "Look at it and sign it").click()
+        assert "# a rule more" in text(browser)
+        assert violations(browser) == []
+        button(browser, "Sign")
+        until(browser, lambda: "To be signed" not in text(browser))
+        assert gate_of(home).register().in_force(Act.POLICY) == policy_digest(policy.read_bytes())
+        browser.get(f"{origin(browser)}/policy")
+        assert "Not signed" not in text(browser)
 
 
 def test_a_session_without_the_key_decides_nothing(homes):

@@ -8,6 +8,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from parties.certificates.document import signed_text
 from parties.certificates.verification import CertificateError, read_certificate
@@ -20,10 +23,12 @@ from parties.ledger.book import open_ledger
 from parties.ledger.entries import SIGNED, LedgerError, parse_document
 from parties.persons.declaration import FILE
 from parties.persons.gate import Admitted, Gate, text_digest
+from parties.persons.keys import PrivateKey
 from parties.persons.pending import pools_digest
 from parties.persons.register import Register
 from parties.persons.roles import Act
-from parties.persons.statement import SignedAct, read_moment
+from parties.persons.statement import PersonStatement, SignedAct, read_moment
+from parties.pki import certificate
 from tests.parties.jobs.joined import ANN, job_file, wait_final, wait_state
 from tests.parties.persons.made import (
     KEYS,
@@ -148,6 +153,21 @@ def test_a_strangers_key_and_another_roles_key_approve_nothing(south):
         ("otto", "is no steward"),
     ):
         assert is_refused(south, job_id, approval(south, job_id, who), why)
+
+
+def test_the_keys_of_the_home_sign_for_nobody(south):
+    """Whoever holds the key for TLS, or the signing key of the party, is no person by that."""
+    job_id = submitted(south)
+    good = approval(south, job_id, "weber")
+    said = PersonStatement(
+        Act.APPROVE, "south", "north", digest(south, job_id), "weber", "", good.moment
+    ).text
+    tls = load_pem_private_key(certificate.make("south")[1], None)
+    signing = PrivateKey(south._identities["south"].signing)
+    for signature in (tls.sign(said, ec.ECDSA(hashes.SHA256())), signing.sign(said)):
+        assert is_refused(south, job_id, replace(good, signature=signature), "not valid")
+    assert is_refused(south, job_id, approval(south, job_id, "weber", by=signing), "gives to nobody")
+    approve(south, job_id, "", good)  # nothing else was wrong with it
 
 
 def test_an_old_signature_is_not_taken(south):

@@ -18,7 +18,7 @@ from parties.persons.gate import prune_digest, text_digest
 from parties.persons.roles import ALLOWED, MEANING, VERBS, Act
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from smc.errors import DuettoError
-from tests.parties.jobs.joined import job_file, wait_state
+from tests.parties.jobs.joined import job_file, wait_final, wait_state
 from tests.parties.persons.made import OF_ROLE, STRANGER, begin, signed
 from tests.parties.served import control
 
@@ -103,6 +103,50 @@ def test_a_verb_by_every_role_and_by_nobody(south, verb):
             assert type(error) is PolicyError, (verb, role, error)
             assert (code, bool(error.hint)) == ("person", True), (verb, role, error)
             assert len(pair.south.ledger.entries()) == before
+
+
+DONE = {
+    Act.SUBMIT: lambda pair, party, _: len(party.jobs()) == 2,
+    Act.APPROVE: lambda pair, _, job_id: wait_final(pair.south, job_id).state is State.FINISHED,
+    Act.DENY: lambda pair, _, job_id: pair.south.store.get(job_id).state is State.DENIED,
+    Act.CANCEL: lambda pair, _, job_id: pair.south.store.get(job_id).state is State.CANCELLED,
+    Act.FORGET: lambda _, party, job_id: bool(party.job(job_id).describe()["result_deleted"]),
+    Act.PRUNE: lambda *_: True,  # no result is old enough; it was answered
+    Act.OPEN: lambda pair, *_: closed_peers.read_closed(pair.folder / "south") == {},
+}
+"""What has changed once an act is done."""
+
+
+@pytest.mark.parametrize(
+    ("verb", "role"),
+    [
+        (verb, role)
+        for verb, act in sorted(VERBS.items())
+        if act is not None
+        for role in PersonRole
+        if role in ALLOWED[act]
+    ],
+    ids=str,
+)
+def test_what_a_role_may_do_is_done(pair, verb, role):
+    """Each by itself, on a job that is in the state for it."""
+    act, home = VERBS[verb], pair.folder / "south"
+    pair.allow("south", approval="person")
+    if (act, role) == (Act.APPROVE, PersonRole.OPERATOR):
+        policy = home / "policy.toml"
+        policy.write_text(policy.read_text().replace('"person"', '{ role = "operator" }'))
+    begin(pair.south.gate, home, pair.network.identities["north"])
+    job_id = pair.north.submit(job_file()).job_id
+    wait_state(pair.south, job_id, State.WAITING_OWN)
+    with control(pair.south, home), Party(home) as party:
+        if act is Act.OPEN:
+            (home / closed_peers.FILE).write_text(json.dumps({"north": asdict(CLOSURE)}))
+        elif act is Act.FORGET:
+            assert outcome(party, "Approve", request("Approve", pair, job_id, PersonRole.STEWARD)) is None
+            wait_final(pair.south, job_id)
+        assert act in (Act.PRUNE, Act.APPROVE) or not DONE[act](pair, party, job_id)
+        assert outcome(party, verb, request(verb, pair, job_id, role)) is None
+        assert DONE[act](pair, party, job_id)
 
 
 @pytest.mark.parametrize("role", CALLERS, ids=str)

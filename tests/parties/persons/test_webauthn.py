@@ -28,11 +28,11 @@ SEEN = FLAG.UP | FLAG.UV
 
 
 class Authenticator:
-    """An authenticator in software."""
+    """An authenticator in software; another number makes another key."""
 
-    def __init__(self, kind: str = "p256") -> None:
+    def __init__(self, kind: str = "p256", number: int = 0x1234567) -> None:
         if kind == "p256":
-            self._key = ec.derive_private_key(0x1234567, ec.SECP256R1())
+            self._key = ec.derive_private_key(number, ec.SECP256R1())
             self.public: CoseKey = ES256.from_cryptography_key(self._key.public_key())
         else:
             self._key = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -46,12 +46,31 @@ MATCHES = ResultTable("matches", {"row": [1, 2], "born": ["1990-12-31", "1601-01
 
 def test_a_value_and_its_interval_are_one_column():
     one = show_table(STATISTICS, most=40)
-    assert [head.text for head in one.heads] == ["query", "value", "p", "R2", "unit"]
+    assert [head.text for head in one.heads] == ["figure", "value", "p", "R2", "unit"]
     assert [head.is_number for head in one.heads] == [False, True, True, True, False]
     assert [row[1] for row in one.rows] == ["5461 ± 9", "73.0 [71.5, 76.0]", "1983-09-10 ± 10 days", "-", "-"]
     assert (one.rows[3][2], one.rows[4][3], one.rows[2][4]) == ("0.0001", "0.75", "date")
     sums = show_table(SUMS, most=40, plus_minus="+-")
     assert (sums.rows, sums.left) == ((("alice", "6 +- 9", "12 +- 10"),), 0)
+
+
+def test_people_read_words_where_the_program_names_a_column():
+    def heads(name, *columns, details=False):
+        shown = show_table(ResultTable(name, {one: [1] for one in columns}, {}), most=1, details=details)
+        return [head.text for head in shown.heads]
+
+    assert heads("comparison", "row", "delta") == ["row", "x >= y"]
+    assert heads("comparison", "row", "delta", details=True) == ["row", "delta"]
+    assert heads("death", "term", "hazard_ratio", "standard_error") == [
+        "term",
+        "hazard ratio",
+        "standard error",
+    ]
+    assert heads("matches", "row", "delta", "query") == [
+        "row",
+        "delta",
+        "query",
+    ]  # columns of somebody's data
 
 
 def test_details_show_all_columns():

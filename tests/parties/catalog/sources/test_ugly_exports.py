@@ -10,6 +10,7 @@ from commons.tabular.dialect import Writing
 from parties.catalog.declarations.declaration import load_catalog
 from parties.catalog.drafting.adding import Asked, draft_addition
 from parties.catalog.drafting.drafting import LAST, NO_NAME, Choices
+from parties.catalog.drafting.sniffing import infer
 from parties.catalog.loading.loading import load
 from parties.errors import ConfigError
 from smc.errors import UsageError
@@ -206,3 +207,49 @@ def test_the_unit_of_a_limit_has_to_be_the_declared_one(text, plain):
     writing = Writing(",", ".", suffix="€", below_limit="half", above_limit="limit")
     assert writing.plain_number(text) == plain
     assert Writing(",", ".", above_limit="limit").plain_number(">200 €") is None
+
+
+@pytest.mark.parametrize("sign", ["€", "€ ", "CHF ", "Fr. ", "US$", "R$\u00a0"])
+def test_a_currency_before_the_numbers_is_their_prefix(tmp_path, sign):
+    cells = rows()
+    for n, row in enumerate(cells):
+        row[2] = f"{sign}{1 + n}.951,05"
+    cells[4][2], cells[5][2] = f"-{sign}4,50", f"{sign}-5"
+    path = written(tmp_path / "a.csv", cells=cells)
+    found, _ = added(path)
+    column = found.draft.columns["Kosten (EUR)"].column
+    assert (column.type, column.writing.prefix) == ("decimal", sign.strip())
+    held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["Kosten (EUR)"])
+    assert held.columns["Kosten (EUR)"].values.tolist()[3:7] == [495105, -450, -500, 795105]
+
+
+def test_a_unit_is_taken_from_the_sign_before_the_numbers(tmp_path):
+    (tmp_path / "d.csv").write_text("amount;n\n" + "".join(f"$ {n},5;{n}\n" for n in range(30)))
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(tmp_path / "d.csv")))
+    assert found.draft.columns["amount"].column.schema.unit == "$"
+
+
+@pytest.mark.parametrize(
+    "cells", [["I10", "I25", "I63"], ["€5", "$5", "£5"], ["EUR", "€5", "€6"], ["A5", "€5", "€6"]]
+)
+def test_codes_and_other_currencies_stay_texts(cells):
+    """Diagnoses of one letter are no numbers, and a column of several currencies has no unit."""
+    assert infer("what", {f"{cell}{n}": 1 for cell in cells for n in range(20)}).column.type == "text"
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        *(("€5", "5"), ("€ 5", "5"), ("-€5", "-5"), ("€ -5", "-5"), ("+€ 1.200,50", "+1200.50"), ("5", "5")),
+        *(("-€-5", None), ("€€5", None), ("$5", None), ("5 €", None), ("€", None), ("€  5", None)),
+    ],
+)
+def test_a_number_behind_a_prefix(text, plain):
+    writing = Writing(",", ".", prefix="€")
+    assert writing.plain_number(text) == plain
+    assert writing.plain_numbers(["7", text]) == (None if plain is None else ["7", plain])
+
+
+@pytest.mark.parametrize("prefix", ["5", "€-", " ", "<", "-"])
+def test_what_may_be_part_of_a_number_is_no_prefix(prefix):
+    assert [key for key, *_ in Writing(prefix=prefix).faults()] == ["prefix"]
