@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 import numpy as np
@@ -20,6 +21,7 @@ from smc.oblivious.silent_transfers import Refill
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.planning.run import prepare, run_plan
+from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain
 from tests.support.bent_transfers import bend_refill, bend_refills
@@ -115,6 +117,41 @@ def test_an_honest_job_whose_results_are_shares_is_checked_before_it_has_them(na
     assert sent[message]
     assert sent[SilentAnswer]
     assert ended.tables
+
+
+@pytest.mark.parametrize("name", ["silent", "matching"])
+def test_the_channel_ends_no_session_whose_run_has_checked_nothing(name, monkeypatch):
+    monkeypatch.setattr(Session, "verify", lambda session: None)
+    program, network, _ = job(name)
+    given = {}
+
+    def side(session):
+        given[session.role] = program(session)
+
+    with pytest.raises(UsageError, match="nobody has checked"):
+        run_pair(side, network=network)
+    assert given.keys() == set(Role)
+
+
+def test_without_its_own_check_a_run_gives_shares_that_rest_on_bent_transfers(monkeypatch):
+    """What `run_study` calls is not called elsewhere before the result is there: the end comes after it."""
+    honest, given = Session.verify, []
+
+    def verify(session):
+        if sys._getframe(1).f_code is not run_study.__code__:
+            honest(session)
+
+    monkeypatch.setattr(Session, "verify", verify)
+    program, network, _ = job("matching")
+
+    def side(session):
+        if session.role is Role.BOB:
+            bend_refills(session.channel)
+        given.append(program(session).tables)
+
+    with pytest.raises(InconsistentTransfers):
+        run_pair(side, network=network)
+    assert all(given) and len(given) == 2
 
 
 # outside of jobs
