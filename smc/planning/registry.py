@@ -95,9 +95,7 @@ BASELINES: Final = frozenset(name for name, engine in _ENGINES.items() if engine
 """Engines to measure against: protocols of the literature."""
 
 BY_NAME_ONLY: Final = frozenset(
-    spec.engine.name
-    for spec in COMPARISONS
-    if spec.engine is not None and spec.level is Against.SEMI_HONEST
+    spec.engine.name for spec in COMPARISONS if spec.engine is not None and spec.level is Against.SEMI_HONEST
 )
 """Engines that `auto` leaves alone: of those a peer that deviates may learn data from the messages."""
 

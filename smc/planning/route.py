@@ -199,9 +199,7 @@ class _Search:
         done: Paths = {}
         needs: dict[State, list[Needs]] = {}
         none: Needs = frozenset()
-        heap: list[tuple[float, int, int, State, Needs, Steps]] = [
-            (0.0, 0, next(order), start, none, ())
-        ]
+        heap: list[tuple[float, int, int, State, Needs, Steps]] = [(0.0, 0, next(order), start, none, ())]
         while heap:
             price, length, _, state, needed, steps = heapq.heappop(heap)
             # A cheaper path was here that has no more than this one needs.

@@ -1,4 +1,4 @@
-"""Deviations that bend results and that nothing finds: what the peer learns by them before an opening, nothing.
+"""Deviations that bend results and that nothing finds: before an opening the peer learns nothing by them.
 
 Of each a test shows that it does what it is for, so that the others look at something: results are others. It
 hears what it would have heard if it had followed the protocol, or what is uniform whoever has which rows.
@@ -97,7 +97,13 @@ def aligned(monkeypatch, bend, mine, theirs, program):
         role = session.role
         return program(
             align(
-                session, keys[role], COUNT, columns[role].astype(np.int64), [], [Bounds(0, 1)], owner=Role.ALICE
+                session,
+                keys[role],
+                COUNT,
+                columns[role].astype(np.int64),
+                [],
+                [Bounds(0, 1)],
+                owner=Role.ALICE,
             )
         )
 

@@ -23,7 +23,9 @@ LIMBS = lattice_ring.LIMB_BITS
 def key_holder(secrets=1):
     """One with random integers under each of its secrets: it, its ciphertexts and the integers."""
     own = OwnLattice(GIVEN, secrets, FACTORS, RANDOM)
-    plains = [RANDOM.words(FACTORS * GIVEN.degree).reshape(PLAIN) & np.uint64(0xFFFFFFFF) for _ in range(secrets)]
+    plains = [
+        RANDOM.words(FACTORS * GIVEN.degree).reshape(PLAIN) & np.uint64(0xFFFFFFFF) for _ in range(secrets)
+    ]
     return own, [own.encrypt(number, plain) for number, plain in enumerate(plains)], plains
 
 

@@ -151,7 +151,8 @@ def test_without_its_own_check_a_run_gives_shares_that_rest_on_bent_transfers(mo
 
     with pytest.raises(InconsistentTransfers):
         run_pair(side, network=network)
-    assert all(given) and len(given) == 2
+    assert len(given) == 2
+    assert all(given)
 
 
 # outside of jobs
