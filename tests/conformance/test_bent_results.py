@@ -151,7 +151,7 @@ def test_what_comes_after_a_bent_store_is_uniform_whoever_has_which_rows(monkeyp
     for kind, body in seen[Role.BOB]:
         heard = {} if kind == "OprfStore" else {**heard, kind: heard.get(kind, b"") + body}
     # What is of the rows of Alice: choices, offers and openings of the test of equality and the selection.
-    assert {"TransferColumns", "TransferChoiceColumns", "DigitOffers", "TripleOpenings"} <= heard.keys()
+    assert {"TransferColumns", "TransferChoiceColumns", "DigitOffers", "Openings"} <= heard.keys()
     for kind, body in heard.items():
         if len(body) > 4096:
             assert byte_statistic(body) < BYTES_BOUND, kind

@@ -119,40 +119,62 @@ def test_an_honest_job_whose_results_are_shares_is_checked_before_it_has_them(na
     assert ended.tables
 
 
-@pytest.mark.parametrize("name", ["silent", "matching"])
-def test_the_channel_ends_no_session_whose_run_has_checked_nothing(name, monkeypatch):
-    monkeypatch.setattr(Session, "verify", lambda session: None)
-    program, network, _ = job(name)
-    given = {}
+class Forgetful:
+    """A comparison that makes transfers after its last opening, and checks nothing; Bob's are bent or not."""
+
+    def __init__(self, *, bends):
+        self._study, _ = comparison("oblivious")
+        self._bends = bends
+
+    def __getattr__(self, name):
+        return getattr(self._study, name)
+
+    def run(self, session, data, recipients, release):
+        outcome = self._study.run(session, data, recipients, release)
+        if self._bends and session.role is Role.BOB:
+            bend_refills(session.channel)
+        transfers(session)
+        return outcome
+
+
+def forgetful(given, *, bends):
+    """Its program, which notes what a run gives."""
+    program = study_of(Forgetful(bends=bends), comparison("oblivious")[1])
 
     def side(session):
-        given[session.role] = program(session)
+        given[session.role] = program(session).tables
 
-    with pytest.raises(UsageError, match="nobody has checked"):
-        run_pair(side, network=network)
-    assert given.keys() == set(Role)
+    return side
 
 
-def test_without_its_own_check_a_run_gives_shares_that_rest_on_bent_transfers(monkeypatch):
-    """What `run_study` calls is not called elsewhere before the result is there: the end comes after it."""
-    honest, given = Session.verify, []
+def test_a_run_checks_what_its_study_has_not():
+    given = {}
+    with pytest.raises(InconsistentTransfers):
+        run_pair(forgetful(given, bends=True))
+    assert Role.ALICE not in given
+
+
+def test_without_that_check_alone_a_run_gives_what_rests_on_bent_transfers(monkeypatch):
+    """So the test above falls without it; the session ends all the same, by the check before its end."""
+    honest, given = Session.verify, {}
 
     def verify(session):
         if sys._getframe(1).f_code is not run_study.__code__:
             honest(session)
 
     monkeypatch.setattr(Session, "verify", verify)
-    program, network, _ = job("matching")
-
-    def side(session):
-        if session.role is Role.BOB:
-            bend_refills(session.channel)
-        given.append(program(session).tables)
-
     with pytest.raises(InconsistentTransfers):
-        run_pair(side, network=network)
-    assert len(given) == 2
-    assert all(given)
+        run_pair(forgetful(given, bends=True))
+    assert Role.ALICE in given
+
+
+def test_the_channel_ends_no_session_in_which_nobody_has_checked(monkeypatch):
+    """The gate of the channel, below both: an honest session ends with a typed error without any check."""
+    given = {}
+    monkeypatch.setattr(Session, "verify", lambda session: None)
+    with pytest.raises(UsageError, match="nobody has checked"):
+        run_pair(forgetful(given, bends=False))
+    assert given.keys() == set(Role)
 
 
 # outside of jobs
