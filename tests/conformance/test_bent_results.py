@@ -147,12 +147,16 @@ def test_what_comes_after_a_bent_store_is_uniform_whoever_has_which_rows(monkeyp
     mine, theirs = points(COUNT), points(COUNT)
     theirs[:common] = mine[:common]
     _, seen = aligned(monkeypatch, bend, mine, theirs, lambda found: None)
-    heard: dict[str, bytes] = {}
+    heard: dict[str, list[bytes]] = {}
     for kind, body in seen[Role.BOB]:
-        heard = {} if kind == "OprfStore" else {**heard, kind: heard.get(kind, b"") + body}
+        heard = {} if kind == "OprfStore" else {**heard, kind: [*heard.get(kind, []), body]}
     # What is of the rows of Alice: choices, offers and openings of the test of equality and the selection.
     assert {"TransferColumns", "TransferChoiceColumns", "DigitOffers", "Openings"} <= heard.keys()
-    for kind, body in heard.items():
+    # Openings say nothing with those of Bob either, which are the other shares of the same.
+    theirs = [body for kind, body in seen[Role.ALICE] if kind == "Openings"][-len(heard["Openings"]) :]
+    words = (np.frombuffer(b"".join(bodies), dtype=np.uint64) for bodies in (heard["Openings"], theirs))
+    opened = np.bitwise_xor(*words).tobytes()
+    for kind, body in {**{kind: b"".join(bodies) for kind, bodies in heard.items()}, "": opened}.items():
         if len(body) > 4096:
             assert byte_statistic(body) < BYTES_BOUND, kind
 
