@@ -14,6 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.registry import ANALYSES
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.channel.message import KINDS, Message
 from smc.errors import DuettoError
@@ -23,7 +27,7 @@ from smc.numeric.random import Randomness
 from smc.oblivious import base_ot
 from smc.pair import run_pair
 from tests.support.dealt import dealing
-from tests.support.small_jobs import SMALL_JOBS, wire_runs
+from tests.support.small_jobs import wire_runs
 
 BASELINE = Path(__file__).parents[2] / "proto" / "wire.json"
 _SILENT, _SILENT_PROOF = "smc.oblivious.silent", "silent-answer"
@@ -32,8 +36,7 @@ UNOPENED: Mapping[str, Network | None] = {
     "comparison oblivious oblivious": None,
     "comparison silent silent": None,
     "job comparison, shares modulo 2^64": None,
-    _KEPT: None,
-    f"{_KEPT}, silently": Network(rtt_ms=20, mbit=1),
+    _KEPT: Network(rtt_ms=20, mbit=1),
 }
 """Runs that open nothing, since what they give stays in shares, and the link that each is planned for."""
 
@@ -246,16 +249,26 @@ def deviating(
 
 def _run(name: str) -> Any:
     """A run of the baseline, or of `UNOPENED`; jobs are made anew, as they keep pools."""
-    if name.startswith(_KEPT):
-        sums = next(job for job in SMALL_JOBS if job["name"] == "matching, exact sums")
-        kept = {**sums, "parameters": {**sums["parameters"], "output": "shares"}}
-        return wire_runs().Run(name, wire_runs()._jobs([kept]))
+    if name == _KEPT:
+        return wire_runs().Run(name, _matched)
     return _kept(name) if not name.startswith("job ") else _named(wire_runs().analyses(), name)
 
 
 @cache
 def _kept(name: str) -> Any:
     return _named(wire_runs().every_run(), name)
+
+
+def _matched(session: Any) -> Any:
+    """A matching whose figures stay in shares, of so many rows that it takes silent transfers."""
+    count = 2500
+    first = count // 2 * (session.role is Role.BOB)
+    columns = {"card": Column([str(number) for number in range(first, first + count)], Schema("text"))}
+    if session.role is Role.BOB:
+        columns["cost"] = Column(np.arange(count), Schema("integer", lower=0, upper=count))
+    asked = {"method": "exact", "keys": ["card"], "output": "shares"}
+    study = ANALYSES["matching"].parse(asked | {"values": [{"side": "bob", "column": "cost"}]})
+    return run_study(study, session, columns, frozenset(Role), Limits(0).of_both)
 
 
 def _named(runs: Iterable[Any], name: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from smc.channel.message import KINDS
-from smc.errors import DuettoError, ProtocolViolation
+from smc.errors import DuettoError
 from smc.oblivious.silent_transfers import Refill
 from tests.conformance.deviating import DEVIATIONS, UNOPENED, deviating, honest, kinds_sent
 from tests.conformance.entries import ENTRIES, Demand
@@ -26,18 +26,16 @@ def transfers(run):
                 yield sender, kind
 
 
-@pytest.mark.parametrize("deviation", ["bit", "word", "zeros", "again"])
+@pytest.mark.parametrize("deviation", ["bit", "word", "zeros"])
 @pytest.mark.parametrize("run", UNOPENED)
-def test_no_result_that_stays_in_shares_rests_on_changed_transfers(run, deviation):
+def test_no_shares_rest_on_transfers_of_a_peer_that_deviates(run, deviation):
     for sender, kind in transfers(run):
         results, errors, _ = deviating(run, sender, kind, DEVIATIONS[deviation])
         victim, demand = sender.other, ENTRIES[kind].demand
         error = errors.get(victim)
         assert error is None or isinstance(error, DuettoError), (kind, repr(error))
-        if deviation == "again":
-            assert isinstance(error, ProtocolViolation), kind
-        elif demand is Demand.HARMLESS or (demand is Demand.CHECKED and deviation == "bit"):
-            # A bit of a matrix or a tree passes where the guess of a secret bit was right: without effect.
+        if demand is Demand.HARMLESS or (demand is Demand.CHECKED and deviation != "zeros"):
+            # What touches one tree passes where the guess of a secret bit was right, and then has no effect.
             assert victim not in results or results[victim] == honest(run)[victim], kind
         else:
             assert victim not in results, kind
@@ -49,6 +47,5 @@ def test_these_runs_open_nothing_and_have_transfers_of_all_kinds():
     assert not OPENED - ENTRIES.keys()
     checked = {kind for kind, entry in ENTRIES.items() if entry.demand is Demand.CHECKED}
     assert checked <= frozenset().union(*sent.values())
-    assert (
-        sum(Refill.kind() in kinds for kinds in sent.values()) >= 2
-    )  # a plan of itself, and one inside a job
+    # Silent ones are those of a plan of its own, and of a job.
+    assert sum(Refill.kind() in kinds for kinds in sent.values()) == 2
