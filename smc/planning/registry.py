@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from smc.protocols.against import Against
 from smc.protocols.baselines import bunn_ostrovsky, gentry, veugen
 from smc.protocols.comparison import (
     dgk,
@@ -93,8 +94,10 @@ DEFAULT_ENGINE: Final = PAILLIER.name
 BASELINES: Final = frozenset(name for name, engine in _ENGINES.items() if engine.baseline)
 """Engines to measure against: protocols of the literature."""
 
-BY_NAME_ONLY: Final = frozenset(name for name, engine in _ENGINES.items() if not engine.automatic)
-"""Engines that `auto` leaves alone: those, and the one below 128 bits of security."""
+BY_NAME_ONLY: Final = frozenset(
+    spec.engine.name for spec in COMPARISONS if spec.engine is not None and spec.level is Against.SEMI_HONEST
+)
+"""Engines that `auto` leaves alone: of those a peer that deviates may learn data from the messages."""
 
 REFERENCE_ENGINES: Final = frozenset(name for name, engine in _ENGINES.items() if engine.reference)
 """Engines that keep to their paper around the comparison too: no protocol that `improves` another."""

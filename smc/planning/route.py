@@ -3,6 +3,10 @@
 An edge may be taken only if it shows nobody a value that the type's forms do not show already: a conversion
 of x may open x only to parties whom the form of x names, and whatever opens delta only to those whom the form
 of delta names. This is a filter on records, not a matter of review.
+
+Of the routes that are left, one that is private against a peer that deviates goes before all that are not,
+whatever it takes; the cheapest goes before others of its kind. Only of types with ciphertexts, whose
+conversions are semi-honest, there is none.
 """
 
 from __future__ import annotations
@@ -22,12 +26,14 @@ from smc.planning.cost import agreed_seconds
 from smc.planning.plan import Plan, State, Step
 from smc.planning.registry import (
     AUTO,
+    BY_NAME_ONLY,
     COMPARISONS,
     CONVERSIONS,
     DEFAULT_ENGINE,
     ENGINES,
     REFERENCE_ENGINES,
 )
+from smc.protocols.against import Against
 from smc.protocols.engines import Engine
 from smc.protocols.spec import Parameters, Setup, Sharing, Spec
 
@@ -36,8 +42,11 @@ MAX_BITS = 128
 _XOR = 2
 
 Steps = tuple[Step, ...]
+Needs = frozenset[Setup | Against]
+"""The set-ups of steps, and semi-honest if one of them is no more."""
+
 Paths = dict[State, list[Steps]]
-"""Conversions from one state to others; each sequence needs other set-ups."""
+"""Conversions from one state to others; each sequence has other needs."""
 
 
 def plan_comparison(
@@ -50,7 +59,7 @@ def plan_comparison(
     y_modulus: Modulus = Role.ALICE,
     delta_modulus: Modulus = _XOR,
 ) -> Plan:
-    """The cheapest allowed route.
+    """The cheapest allowed route, of those that are private if one is.
 
     Args:
         kind: the comparison type.
@@ -112,10 +121,11 @@ class _Search:
         # Ties go by rounds, by bytes and then by name, so that both parties find the same plan.
         return min(plans, key=self._price)
 
-    def _price(self, plan: Plan) -> tuple[float, int, int, str]:
+    def _price(self, plan: Plan) -> tuple[bool, float, int, int, str]:
         cost = plan.cost(self._parameters) + plan.setup
         seconds = agreed_seconds(cost, self._parameters, self._network)
-        return seconds, cost.rounds, cost.alice_bytes + cost.bob_bytes, plan.route
+        promises_nothing = plan.against is Against.SEMI_HONEST
+        return promises_nothing, seconds, cost.rounds, cost.alice_bytes + cost.bob_bytes, plan.route
 
     def _plans(self, x: State, y: State, delta: State) -> Iterator[Plan]:
         bits = self._parameters.bits
@@ -151,7 +161,7 @@ class _Search:
                 yield Plan(self._kind, bits, x_steps, y_steps, step, inner, delta_steps)
 
     def _wanted(self, engine: Engine) -> bool:
-        return engine.name == self._engine or (self._engine == AUTO and engine.automatic)
+        return engine.name == self._engine or (self._engine == AUTO and engine.name not in BY_NAME_ONLY)
 
     def _natives(self, moduli: set[Modulus]) -> Iterator[Step]:
         for spec in COMPARISONS:
@@ -180,27 +190,27 @@ class _Search:
     def _paths(self, start: State, bits: int, moduli: set[Modulus], sees: frozenset[Role]) -> Paths:
         """The cheapest allowed conversions from `start` to every state that can be reached (Dijkstra).
 
-        What a session sets up is paid once for all steps of a plan, so it is not part of a path's price. A
-        state keeps one path for each collection of set-ups that a cheaper path does not get by with.
+        What a session sets up is paid once for all steps of a plan, so it is not part of a path's price; nor
+        is what one semi-honest step takes from a plan. A state keeps one path for each collection of these
+        that a cheaper path does not get by with.
         """
         parameters = replace(self._parameters, bits=bits)
         order = counter()
         done: Paths = {}
-        needs: dict[State, list[frozenset[Setup]]] = {}
-        none: frozenset[Setup] = frozenset()
-        heap: list[tuple[float, int, int, State, frozenset[Setup], Steps]] = [
-            (0.0, 0, next(order), start, none, ())
-        ]
+        needs: dict[State, list[Needs]] = {}
+        none: Needs = frozenset()
+        heap: list[tuple[float, int, int, State, Needs, Steps]] = [(0.0, 0, next(order), start, none, ())]
         while heap:
             price, length, _, state, needed, steps = heapq.heappop(heap)
-            # A cheaper path was here with no more set-ups than this one needs.
+            # A cheaper path was here that has no more than this one needs.
             if any(fewer <= needed for fewer in needs.setdefault(state, [])):
                 continue
             needs[state].append(needed)
             done.setdefault(state, []).append(steps)
             for step, after in self._edges(state, parameters, moduli, sees):
                 seconds = price + agreed_seconds(step.cost(parameters), parameters, self._network)
-                entry = (seconds, length + 1, next(order), after, needed | set(step.spec.setups))
+                weak = {Against.SEMI_HONEST} & {step.spec.level}
+                entry = (seconds, length + 1, next(order), after, needed | weak | set(step.spec.setups))
                 heapq.heappush(heap, (*entry, (*steps, step)))
         return done
 

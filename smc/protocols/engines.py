@@ -15,7 +15,6 @@ class Engine:
 
     Attributes:
         name: unique and stable.
-        automatic: whether the planner may choose it by itself.
         reference: it keeps to its paper around the comparison too: no protocol that improves another.
         baseline: a protocol of the literature, here to be measured against.
         pools: its comparisons can be made out of a pool.
@@ -25,7 +24,6 @@ class Engine:
     """
 
     name: str
-    automatic: bool = True
     reference: bool = False
     baseline: bool = False
     pools: bool = False
@@ -38,8 +36,8 @@ PAILLIER: Final = Engine("paillier", reference=True)
 
 ELGAMAL: Final = Engine("elgamal")
 
-DGK: Final = Engine("dgk", automatic=False)
-"""Below 128 bits of security, and so only by its name."""
+DGK: Final = Engine("dgk")
+"""Below 128 bits of security."""
 
 OBLIVIOUS: Final = Engine("oblivious", pools=True, chunk=_ARRAYS)
 """Oblivious transfer pads a batch to whole words of 64."""
@@ -49,5 +47,5 @@ SILENT: Final = Engine("silent", chunk=_ARRAYS, sample=1 << 16)
 
 
 def baseline(name: str) -> Engine:
-    """The engine of one protocol of the literature, which the planner never chooses by itself."""
-    return Engine(name, automatic=False, reference=True, baseline=True)
+    """The engine of one protocol of the literature."""
+    return Engine(name, reference=True, baseline=True)

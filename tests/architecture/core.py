@@ -168,9 +168,9 @@ WALLS = (
     ),
     Wall(
         "silent comparisons, transfers made ahead, lanes, pools, Paillier, ElGamal, DGK",
-        "a job asks for them, by a network, lanes, a pool, a type or an engine; without that a comparison by "
-        "`auto` alone takes them, ElGamal for one row and silent transfers for very many; a plain `Session` "
-        "has none of them and runs the core",
+        "a job asks for them, by a network, lanes, a pool, a type or an engine; without that only a "
+        "comparison of very many rows by `auto` takes silent transfers; a plain `Session` has none of them "
+        "and runs the core",
         (
             "smc/analyses/matching/exact/test_core.py::test_keys_are_matched_in_a_plain_session",
             "smc/analyses/statistics/test_core.py::test_noisy_sums_are_opened_in_a_plain_session",

@@ -14,10 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.registry import ANALYSES
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.channel.message import KINDS, Message
 from smc.errors import DuettoError
 from smc.forms import Role
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.oblivious import base_ot
 from smc.pair import run_pair
@@ -26,6 +31,15 @@ from tests.support.small_jobs import wire_runs
 
 BASELINE = Path(__file__).parents[2] / "proto" / "wire.json"
 _SILENT, _SILENT_PROOF = "smc.oblivious.silent", "silent-answer"
+_KEPT = "job matching, kept in shares"
+UNOPENED: Mapping[str, Network | None] = {
+    "comparison oblivious oblivious": None,
+    "comparison silent silent": None,
+    "job comparison, shares modulo 2^64": None,
+    _KEPT: Network(rtt_ms=20, mbit=1),
+}
+"""Runs that open nothing, since what they give stays in shares, and the link that each is planned for."""
+
 SECONDS = 30.0
 """How long a side waits for a message: a hang ends so, and fails a test by its time."""
 
@@ -72,7 +86,7 @@ DEVIATIONS: Mapping[str, Callable[[bytes], list[bytes]]] = {
 
 
 class Deviating:
-    """A channel that changes the first message of a kind.
+    """A channel that changes the first message of a kind, and knows which kinds it has sent.
 
     Args:
         channel: the honest one.
@@ -83,21 +97,21 @@ class Deviating:
     def __init__(self, channel: Channel, kind: str, deviation: Callable[[bytes], list[bytes]]) -> None:
         self._channel, self._kind, self._deviation = channel, kind, deviation
         self.is_done = False
+        self.kinds: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._channel, name)
 
     def send(self, message: Message) -> None:
         """Send what the deviation gives; each message is encoded once, as a ciphertext leaves only once."""
-        for each in self._bodies(message):
-            self._channel.send(each)
-
-    def _bodies(self, message: Message) -> list[Any]:
-        kind, body = message.kind(), message.encode()
-        bodies = [body]
-        if kind == self._kind and not self.is_done:
-            self.is_done, bodies = True, self._deviation(body)
-        return [_Encoded(kind, each) for each in bodies]
+        kind = message.kind()
+        self.kinds.add(kind)
+        if kind != self._kind or self.is_done:
+            self._channel.send(message)
+            return
+        self.is_done = True
+        for body in self._deviation(message.encode()):
+            self._channel.send(_Encoded(kind, body))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -152,9 +166,15 @@ def examples() -> Mapping[str, Example]:
 @cache
 def honest(run: str, *, is_dealt: bool = True) -> Mapping[Role, bytes]:
     """What both sides have after an honest run, with base transfers from a dealer or real ones."""
-    results, errors = _results(run, None, "", bit, is_dealt=is_dealt)
+    results, errors, _ = deviating(run, None, "", bit, is_dealt=is_dealt)
     assert not errors
     return results
+
+
+@cache
+def kinds_sent(run: str) -> Mapping[Role, frozenset[str]]:
+    """The kinds of messages of each side in an honest run."""
+    return deviating(run, None, "", bit)[2]
 
 
 def outcome(kind: str, deviation: Callable[[bytes], list[bytes]]) -> tuple[Outcome, Any]:
@@ -166,32 +186,37 @@ def outcome(kind: str, deviation: Callable[[bytes], list[bytes]]) -> tuple[Outco
     example = examples()[kind]
     victim = example.sender.other
     is_dealt = KINDS.get(kind, "").rpartition(".")[0] != base_ot.__name__
-    results, errors = _results(example.run, example.sender, kind, deviation, is_dealt=is_dealt)
+    results, errors, _ = deviating(example.run, example.sender, kind, deviation, is_dealt=is_dealt)
     if victim in errors:
         return Outcome.ERROR, errors[victim]
     same = results[victim] == honest(example.run, is_dealt=is_dealt)[victim]
     return (Outcome.SAME if same else Outcome.OTHER), None
 
 
-def _results(
+def deviating(
     name: str,
     sender: Role | None,
     kind: str,
     deviation: Callable[[bytes], list[bytes]],
     *,
-    is_dealt: bool,
-) -> tuple[dict[Role, bytes], dict[Role, BaseException]]:
-    """What sides have after a run, and the errors of those that ended with one."""
+    is_dealt: bool = True,
+) -> tuple[dict[Role, bytes], dict[Role, BaseException], dict[Role, frozenset[str]]]:
+    """A run whose first message of a kind from a sender is changed; None for an honest one.
+
+    Returns:
+        What sides have by their program before they end, the errors of those that ended with one, and the
+        kinds that each has sent.
+    """
     run = _run(name)
     results: dict[Role, bytes] = {}
     errors: dict[Role, BaseException] = {}
-    channels = []
+    channels: dict[Role, Deviating] = {}
 
     def side(session: Any) -> None:
         role = session.role
-        if role is sender:
-            session.channel = Deviating(session.channel, kind, deviation)
-            channels.append(session.channel)
+        channels[role] = session.channel = Deviating(
+            session.channel, kind if role is sender else "", deviation
+        )
         try:
             results[role] = plain(run.side(session))
         except BaseException as error:
@@ -208,6 +233,7 @@ def _results(
                 randomness=(sources[0], sources[1]),
                 workers=1,
                 timeout=SECONDS,
+                network=UNOPENED.get(name),
             )
     except DuettoError as error:
         # What the deviating side does with the answer is its own affair; an error after all results, such
@@ -217,18 +243,32 @@ def _results(
                 errors[role] = error
     except Exception:
         pass
-    assert all(channel.is_done for channel in channels)
-    return results, errors
+    assert sender is None or channels[sender].is_done
+    return results, errors, {role: frozenset(channel.kinds) for role, channel in channels.items()}
 
 
 def _run(name: str) -> Any:
-    """A run of the baseline; jobs are made anew, as they keep pools."""
+    """A run of the baseline, or of `UNOPENED`; jobs are made anew, as they keep pools."""
+    if name == _KEPT:
+        return wire_runs().Run(name, _matched)
     return _kept(name) if not name.startswith("job ") else _named(wire_runs().analyses(), name)
 
 
 @cache
 def _kept(name: str) -> Any:
     return _named(wire_runs().every_run(), name)
+
+
+def _matched(session: Any) -> Any:
+    """A matching whose figures stay in shares, of so many rows that it takes silent transfers."""
+    count = 2500
+    first = count // 2 * (session.role is Role.BOB)
+    columns = {"card": Column([str(number) for number in range(first, first + count)], Schema("text"))}
+    if session.role is Role.BOB:
+        columns["cost"] = Column(np.arange(count), Schema("integer", lower=0, upper=count))
+    asked = {"method": "exact", "keys": ["card"], "output": "shares"}
+    study = ANALYSES["matching"].parse(asked | {"values": [{"side": "bob", "column": "cost"}]})
+    return run_study(study, session, columns, frozenset(Role), Limits(0).of_both)
 
 
 def _named(runs: Iterable[Any], name: str) -> Any:

@@ -20,7 +20,8 @@ class End(Enum):
     """The peer that deviates learns nothing by it."""
 
     UNSEEN = "unseen"
-    """The level private does not prevent it: it bends results, or what is opened: see the threat model."""
+    """The level private does not prevent it: it bends results, or what is opened: see the threat model. Tests
+    show that the peer learns nothing by it before something is opened."""
 
     OPEN = "open"
     """It should end with an error or be harmless, and no test makes it yet."""
@@ -48,6 +49,9 @@ _MATRIX = f"{_CONSISTENCY}::test_a_changed_bit_of_a_matrix_ends_the_session_befo
 _VOLE = "tests/smc/oblivious/test_vole.py"
 _REFILL = "test_a_bent_refill_of_the_first_entries_is_found"
 _COMMIT = "tests/parties/ledger/test_commit.py"
+_EVALUATORS = "tests/smc/ciphers/test_lattice_evaluators.py"
+_KEPT = "tests/conformance/test_bent_results.py"
+_UNIFORM = f"{_KEPT}::test_what_comes_after_a_bent_store_is_uniform_whoever_has_which_rows"
 
 TRANSFERS: Final = (
     Named("a bit of a matrix of 1-of-2 transfers is flipped", End.ERROR, (_MATRIX,)),
@@ -110,7 +114,40 @@ PRODUCTS: Final = (
     ),
     Named("a key holder encrypts with noise of a quarter of the modulus", End.HARMLESS, (_SAME,)),
     Named("a key holder's encryptions of zero are none", End.HARMLESS, (_SAME,)),
-    Named("an evaluator answers with monomials, and reads the secret from opened shares", End.UNSEEN),
+    Named(
+        "an evaluator answers with monomials, and reads the secret from opened shares",
+        End.UNSEEN,
+        (
+            f"{_KEPT}::test_an_evaluator_that_answers_with_monomials_hears_what_an_honest_one_does",
+            f"{_EVALUATORS}::test_shares_that_are_opened_after_monomials_give_what_was_encrypted",
+            f"{_EVALUATORS}::test_a_secret_that_was_read_opens_nothing_under_another",
+        ),
+    ),
+)
+STORES: Final = (
+    Named(
+        "a receiver spoils entries at keys that it knows to be common",
+        End.HARMLESS,
+        (
+            "tests/smc/protocols/test_oprf.py"
+            "::test_a_receiver_that_spoils_what_it_asks_reads_nothing_of_the_offset",
+        ),
+    ),
+    Named(
+        "all rows are said to match",
+        End.UNSEEN,
+        (f"{_KEPT}::test_a_receiver_that_says_all_rows_match_hears_what_an_honest_one_does",),
+    ),
+    Named(
+        "a store has other payloads",
+        End.UNSEEN,
+        (f"{_KEPT}::test_a_store_with_one_payload_bends_the_members", _UNIFORM),
+    ),
+    Named(
+        "a key is put into one of its bins alone",
+        End.UNSEEN,
+        (f"{_KEPT}::test_keys_in_one_bin_alone_bend_the_members", _UNIFORM),
+    ),
 )
 CIRCUITS: Final = (
     Named("the opening of a triple is flipped", End.UNSEEN),
@@ -122,9 +159,6 @@ CIRCUITS: Final = (
     Named("the bit that all limits hold is flipped", End.UNSEEN),
     Named("a number is added to the share that is opened", End.UNSEEN),
     Named("a number is added to the share of a count", End.UNSEEN),
-    Named("all rows are said to match", End.UNSEEN),
-    Named("a store has other payloads", End.UNSEEN),
-    Named("a key is put into one of its bins alone", End.UNSEEN),
 )
 COURSE: Final = (
     Named("other data than in an earlier job", End.UNSEEN),
@@ -149,4 +183,4 @@ COURSE: Final = (
     ),
 )
 
-EVERY: Final = (*TRANSFERS, *PRODUCTS, *CIRCUITS, *COURSE)
+EVERY: Final = (*TRANSFERS, *PRODUCTS, *STORES, *CIRCUITS, *COURSE)

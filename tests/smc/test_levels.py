@@ -11,8 +11,9 @@ import pytest
 import smc
 from smc import levels
 from smc.channel.message import KINDS
-from smc.forms import all_types
+from smc.forms import Form, Role, all_types
 from smc.levels import level_of, level_of_run, records_of
+from smc.network import LAN, Network
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
 from smc.protocols.against import Against, weakest
@@ -66,13 +67,43 @@ def test_helpers_send_and_have_no_records(senders):
     assert set(levels._HELPERS.values()) <= names
 
 
+ONE = Parameters(1, 32, 2048, 2048)
+"""A single comparison, for which public keys take the least time."""
+WITH_CIPHERTEXTS = [kind for kind in all_types() if {Form.ES, Form.SE} & {kind.x, kind.y, kind.delta}]
+WITHOUT = [kind for kind in all_types() if kind not in WITH_CIPHERTEXTS]
+
+
 @pytest.mark.parametrize("engine", ["paillier", "elgamal", "dgk"])
 def test_public_key_routes_promise_nothing(engine):
-    given = Parameters(1, 32, 2048, 2048)
     for kind in all_types():
         if not kind.is_trivial:
-            assert plan_comparison(kind, given, engine=engine).against is not Against.ACTIVE
+            assert plan_comparison(kind, ONE, engine=engine).against is Against.SEMI_HONEST
     assert level_of("smc.protocols.comparison.tree") is Against.SEMI_HONEST
+
+
+@pytest.mark.parametrize(
+    ("engine", "network", "modulus"),
+    [
+        ("auto", LAN, Role.ALICE),
+        ("auto", Network(500, 0.01), Role.ALICE),
+        ("auto", Network(500, 0.01), 1 << 32),
+        ("oblivious", Network(500, 1), Role.ALICE),
+    ],
+    ids=str,
+)
+def test_routes_between_plain_and_shared_numbers_are_private_on_any_link(engine, network, modulus):
+    """On slow links conversions by way of ciphertexts, and whole routes by them, would take less time."""
+    moduli = {"x_modulus": modulus, "y_modulus": modulus, "delta_modulus": Role.BOB}
+    for kind in WITHOUT:
+        plan = plan_comparison(kind, ONE, engine=engine, network=network, **moduli)
+        assert plan.against is not Against.SEMI_HONEST, plan.route
+
+
+def test_routes_with_ciphertexts_promise_nothing_and_compare_by_transfers_inside():
+    for kind in WITH_CIPHERTEXTS[::4]:
+        plan = plan_comparison(kind, ONE, engine="auto", network=Network(500, 1))
+        assert plan.against is Against.SEMI_HONEST
+        assert plan.engine in {"none", "oblivious", "silent"}
 
 
 def test_a_plan_holds_what_its_weakest_step_does():

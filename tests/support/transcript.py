@@ -15,8 +15,14 @@ BYTES_BOUND = 415
 """Chi-square with 255 degrees of freedom exceeds it once in a billion: hundreds of messages are looked at."""
 
 
-def transcripts(monkeypatch, side):
-    """Run both sides; their results, and per role the kinds and bodies of the messages that it received."""
+def transcripts(monkeypatch, side, **given):
+    """Run both sides; their results, and per role the kinds and bodies of the messages that it received.
+
+    Args:
+        monkeypatch: the fixture.
+        side: takes the session.
+        given: to `run_pair`.
+    """
     seen: dict[Role, list[tuple[str, bytes]]] = {role: [] for role in Role}
     owners: dict[int, Role] = {}
     honest = Channel._message
@@ -32,7 +38,7 @@ def transcripts(monkeypatch, side):
 
     with monkeypatch.context() as patch:
         patch.setattr(Channel, "_message", message)
-        results = run_pair(watched, watched)
+        results = run_pair(watched, watched, **given)
     return results, seen
 
 

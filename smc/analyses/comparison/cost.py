@@ -13,12 +13,16 @@ from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
+from smc.levels import level_of
 from smc.moduli import Modulus, parse_modulus
 from smc.network import LAN, LOOPBACK, Network
+from smc.oblivious.pool import PoolInfo
 from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
+from smc.planning.pools import takes_pools
 from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
+from smc.protocols.against import Against, weakest
 from smc.protocols.exchange.records import counts_cost
 from smc.protocols.spec import Cost, Parameters
 from smc.protocols.transfer_costs import cost_of_opening, cost_settled
@@ -77,8 +81,14 @@ def estimate(
         plan.route,
         _MEMORY.at(rows) if _has_model(parameters, plan) else None,
         _cheaper(parameters, given, moduli, setting.network, seconds),
-        plan.against,
+        _against(parameters, plan),
     )
+
+
+def _against(parameters: ComparisonParameters, plan: Plan) -> Against:
+    """The plan's level; of one that may take a pool, no more than that of pools."""
+    pools = [level_of(PoolInfo.__module__)] if parameters.pool and takes_pools(plan) else []
+    return weakest([plan.against, *pools])
 
 
 def _whole(parameters: ComparisonParameters, plan: Plan, given: Parameters) -> Cost:

@@ -15,8 +15,8 @@ Assumes: what `smc.protocols.comparison.oblivious` assumes, and regular-noise LP
 transfers is uniform on 127 bits.
 Cost: 3 + ceil(log2 d) rounds for d = ceil(bits / 2) digits, per span of up to 2**19 words of transfers each
 way (1,082,000 pairs of 32 bits); per pair and digit one byte of shifts and offers, per join 0.75 bytes, and
-0.09 bytes per transfer each way of refills, of which a small batch needs a whole first portion of 14 kB.
-For 32 bits and large batches that is 33 bytes in both directions together. Every batch makes what it needs
+0.17 bytes per transfer each way of refills, of which a small batch needs a whole first portion of 28 kB.
+For 32 bits and large batches that is 37.7 bytes in both directions together. Every batch makes what it needs
 and keeps nothing but the reserve for the next one, so a cost depends on the batch alone. The first use in a
 session sets up `TRANSFERS` and `SILENT_TRANSFERS`.
 Reference: as in `smc.oblivious.silent_ot` and `smc.oblivious.silent_circuits`.

@@ -21,7 +21,7 @@ Learns: the receiver which of its keys the sender has. The sender nothing, or wh
 Assumes: `oprf` of this folder. A key is taken for common that is not with probability below 2**-40 over all
     keys; hashes of 128 bits add n m 2**-128.
 Cost: `records.cost_intersection`; 22 bytes per key of the receiver and 8 per key of the sender at a million
-    keys each; 3 rounds, 4 if both are to learn, and 4 more at the first use of vector OLE in a session. The
+    keys each; 3 rounds, 4 if both are to learn, and 3 more where the session has made no transfers yet. The
     party with fewer keys should be the receiver: a key of the sender costs a third as much.
 Reference: Rindal and Schoppmann, VOLE-PSI: Fast OPRF and circuit-PSI from vector-OLE, EUROCRYPT 2021;
     Raghuraman and Rindal, Blazing fast PSI from improved OKVS and subfield VOLE, CCS 2022.

@@ -20,7 +20,7 @@ Learns: neither party anything but the number of the other's keys. Which rows ma
 Assumes: `smc.protocols.intersection.opprf`, `smc.oblivious`; the keys of each side
 are distinct. A key that the peer does not have is taken for a match with probability below 2**-40 over all
 slots: t_b + t'_b is uniform there, and 40 + ceil(log2 slots) bits of it are tested.
-Cost: `records.cost_align`; 10 rounds, 14 with columns of both, 6 more per 76,000 slots; at a million rows
+Cost: `records.cost_align`; 11 rounds, 14 with columns of both, 6 more per 76,000 slots; at a million rows
 each 703 bytes per row, 15 more for a column of the owner and 63 for one of the other party.
 Reference: Pinkas, Schneider, Tkachenko and Yanai, Efficient circuit-based PSI with linear communication,
 EUROCRYPT 2019 (bins, one target each, equality inside; payloads); Rindal and Schoppmann, VOLE-PSI, EUROCRYPT

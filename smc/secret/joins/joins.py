@@ -22,7 +22,8 @@ Inputs: at each party distinct keys of 128 bits, hashed under a salt that was no
 Outputs: XOR shares of a bit per slot, and shares of the columns.
 Learns: neither party anything but the number of the other's keys.
 Assumes: `smc.protocols.intersection.opprf`, `smc.oblivious`; a mask serves one value.
-Cost: `cost`, `cost_values`; a member bit 450 to 500 bytes per slot, a column 32 bytes per key.
+Cost: `cost`, `cost_values`; a member bit 496 bytes per slot of a thousand keys, 553 of a million, a
+    column 32 bytes per key.
 Reference: Pinkas, Schneider, Tkachenko and Yanai, Efficient circuit-based PSI with linear communication,
 EUROCRYPT 2019; carrying values back by masks among the columns: this project.
 """

@@ -18,7 +18,7 @@ Learns: neither party anything; see `smc.secret.products.lattice_multiply`. Of 2
 probability 2**-30 at most.
 Assumes: `smc.ciphers.lattice_slots`, `smc.oblivious`. If Bob deviates, he learns nothing; if Alice does, she
 learns nothing before shares are opened.
-Cost: `cost`; in full blocks of 16,384 rows 12.4 bytes for each term, 7.7 and 12 for each sum.
+Cost: `cost`; in full blocks of 16,384 rows 12.4 bytes for each term, 7.6 and 12 for each sum.
 Reference: `smc.ciphers.lattice_slots`; wraps of numbers that are small: duetto.
 """
 

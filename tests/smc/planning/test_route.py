@@ -93,7 +93,7 @@ def test_auto_weighs_the_network() -> None:
     assert chosen(1_000, LAN) == "oblivious"
     assert chosen(1_000_000, LAN) == "silent"
     assert chosen(1_000_000, Network(1, 100_000)) == "oblivious"
-    assert chosen(1, Network(100, 10)) == "elgamal"
+    assert chosen(1, Network(100, 10)) == "oblivious"
     many = Parameters(100_000, 32, 2048, 2048)
     assert "auto" in ENGINES
     for engine in ENGINES:

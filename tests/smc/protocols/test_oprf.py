@@ -107,6 +107,26 @@ def test_what_the_sender_sees_is_uniform_whatever_the_points(monkeypatch):
     assert all(chi_square(np.frombuffer(data, dtype=np.uint8)) for data in seen)
 
 
+def test_a_receiver_that_spoils_what_it_asks_reads_nothing_of_the_offset(monkeypatch):
+    """It knows the points, and what it has added to all of them: 1. The values of the sender then differ from
+    its own by functions of D alone, and would all by the same if these were linear."""
+    honest = Channel.send
+    inputs = points(2000)
+
+    def send(channel, message):
+        if isinstance(message, OprfStore):
+            message.entries.values[::2] ^= np.uint64(1)
+        honest(channel, message)
+
+    monkeypatch.setattr(Channel, "send", send)
+    own, functions = run_pair(
+        lambda s: single_oprf.receive(s, inputs, 2), lambda s: single_oprf.send(s, len(inputs))
+    )
+    differences = own ^ functions.values(np.arange(len(inputs)), inputs, 2)
+    assert len(np.unique(differences, axis=0)) == len(inputs)
+    assert chi_square(np.frombuffer(differences.tobytes(), dtype=np.uint8))
+
+
 def test_an_opening_of_another_hash_is_refused(monkeypatch):
     honest = Channel.send
     other = OprfOpening(byte_row(bytes(32)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 import numpy as np
@@ -20,6 +21,7 @@ from smc.oblivious.silent_transfers import Refill
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.planning.run import prepare, run_plan
+from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain
 from tests.support.bent_transfers import bend_refill, bend_refills
@@ -115,6 +117,64 @@ def test_an_honest_job_whose_results_are_shares_is_checked_before_it_has_them(na
     assert sent[message]
     assert sent[SilentAnswer]
     assert ended.tables
+
+
+class Forgetful:
+    """A comparison that makes transfers after its last opening, and checks nothing; Bob's are bent or not."""
+
+    def __init__(self, *, bends):
+        self._study, _ = comparison("oblivious")
+        self._bends = bends
+
+    def __getattr__(self, name):
+        return getattr(self._study, name)
+
+    def run(self, session, data, recipients, release):
+        outcome = self._study.run(session, data, recipients, release)
+        if self._bends and session.role is Role.BOB:
+            bend_refills(session.channel)
+        transfers(session)
+        return outcome
+
+
+def forgetful(given, *, bends):
+    """Its program, which notes what a run gives."""
+    program = study_of(Forgetful(bends=bends), comparison("oblivious")[1])
+
+    def side(session):
+        given[session.role] = program(session).tables
+
+    return side
+
+
+def test_a_run_checks_what_its_study_has_not():
+    given = {}
+    with pytest.raises(InconsistentTransfers):
+        run_pair(forgetful(given, bends=True))
+    assert Role.ALICE not in given
+
+
+def test_without_that_check_alone_a_run_gives_what_rests_on_bent_transfers(monkeypatch):
+    """So the test above falls without it; the session ends all the same, by the check before its end."""
+    honest, given = Session.verify, {}
+
+    def verify(session):
+        if sys._getframe(1).f_code is not run_study.__code__:
+            honest(session)
+
+    monkeypatch.setattr(Session, "verify", verify)
+    with pytest.raises(InconsistentTransfers):
+        run_pair(forgetful(given, bends=True))
+    assert Role.ALICE in given
+
+
+def test_the_channel_ends_no_session_in_which_nobody_has_checked(monkeypatch):
+    """The gate of the channel, below both: an honest session ends with a typed error without any check."""
+    given = {}
+    monkeypatch.setattr(Session, "verify", lambda session: None)
+    with pytest.raises(UsageError, match="nobody has checked"):
+        run_pair(forgetful(given, bends=False))
+    assert given.keys() == set(Role)
 
 
 # outside of jobs
