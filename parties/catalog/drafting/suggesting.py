@@ -6,6 +6,7 @@ A person decides; nothing is taken unasked.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -51,6 +52,13 @@ _UNITS: Final = frozenset(
 """Units that are recognized as the last word of a name, without brackets, by their small letters."""
 _WORDS: Final = 4
 """A label of so many words is a sentence."""
+_REMARKS: Final = re.compile(
+    r"\b(bemerkung(en)?|anmerkung(en)?|notiz(en)?|kommentare?|freitext|remarks?|comments?|notes?|memo"
+    r"|free ?text|remarques?|commentaires?"
+    r"|observations?|notas?|observacion(es)?|comentarios?|observac(ao|oes)|osservazion[ei]"
+    r"|comment[oi]|opmerking(en)?|toelichting)\b|備考|メモ|コメント|自由記"
+)
+"""Names of columns in which people write what they like, without accents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +131,14 @@ def _apart(values: Sequence[Fraction]) -> tuple[Sequence[Fraction], Fraction]:
 
 
 def is_free_text(column: ColumnDeclaration) -> bool:
-    """Whether a column holds texts that people have written, by its type and labels."""
-    labels = column.schema.categories if column.type == "category" else ()
-    return column.type == "text" or any(len(label.split()) >= _WORDS for label in labels)
+    """Whether a column holds texts that people have written, by its type, name and labels."""
+    if column.type != "category":
+        return column.type == "text"
+    name = "".join(
+        one for one in unicodedata.normalize("NFKD", column.name.casefold()) if not unicodedata.combining(one)
+    )
+    is_called_so = _REMARKS.search(name.replace("_", " ")) is not None
+    return is_called_so or any(len(label.split()) >= _WORDS for label in column.schema.categories)
 
 
 def is_asked_for(column: ColumnDeclaration) -> bool:

@@ -60,3 +60,36 @@ def test_persons_and_free_text_are_for_a_person_to_choose():
     asked = {"Nachname": {"Weiss": 3}, "PatNr": {"1": 1, "2": 1}, "Bemerkung": remarks, "Alter": {"20": 3}}
     chosen = {name: is_asked_for(infer(name, cells).column) for name, cells in asked.items()}
     assert chosen == {"Nachname": True, "PatNr": True, "Bemerkung": True, "Alter": False}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Remarque",
+            "Bemerkung",
+            "Notizen (Arzt)",
+            "Admission notes",
+            "free_text",
+            "Observación",
+            "Commenti",
+        ),
+        *("Opmerkingen", "備考", "COMMENT"),
+    ],
+)
+def test_what_people_write_beside_is_free_text_however_short(name):
+    """Its labels would be shown to the peer."""
+    cells = {"rief an": 3, "siehe Akte": 5, None: 40}
+    assert not is_asked_for(infer("Station", cells).column)
+    assert is_asked_for(infer(name, cells).column)
+
+
+@pytest.mark.parametrize("name", ["Notaufnahme", "Station", "Denote", "Fumeur ?"])
+def test_other_names_are_not_those_of_remarks(name):
+    assert not is_asked_for(infer(name, {"ja": 3, "nein": 5}).column)
+
+
+def test_not_determined_is_missing():
+    cells = {"<1,0": 30, ">30": 20, "n.d.": 60, **{f"{n},5": 3 for n in range(30)}}
+    found = infer("CRP (mg/l)", cells).column
+    assert (found.type, {"<1,0", ">30", "n.d."} <= {*found.tokens}) == ("decimal", True)
