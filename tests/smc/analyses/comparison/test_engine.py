@@ -11,6 +11,7 @@ from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 from smc.planning.registry import AUTO, BY_NAME_ONLY, DEFAULT_ENGINE, ENGINES
+from smc.protocols.against import Against
 
 BOTH = frozenset(Role)
 NUMBERS = {name: Schema("integer", lower=0, upper=100) for name in "xy"}
@@ -43,3 +44,19 @@ def test_a_plan_that_is_a_hundred_times_dearer_names_the_other():
 def test_the_warning_is_of_the_same_job(engine, warned):
     found = cost(10_000, **({"engine": engine} if engine else {}))
     assert (found.cheaper is not None) is warned
+
+
+@pytest.mark.parametrize(
+    ("parameters", "level"),
+    [
+        ({}, Against.PRIVATE),
+        ({"engine": "oblivious"}, Against.PRIVATE),
+        ({"engine": "elgamal"}, Against.SEMI_HONEST),
+        ({"pool": True}, Against.SEMI_HONEST),
+    ],
+    ids=str,
+)
+def test_a_job_that_names_nothing_is_private_whatever_its_size(parameters, level):
+    """Pools hold what their record says, and an engine by its name what it does."""
+    for rows in (1, 50, 3000):
+        assert cost(rows, **parameters).against is level
