@@ -19,7 +19,7 @@ from parties.evidence.store import RECEIPT, EvidenceStore
 from smc.analyses.registry import ANALYSES
 from smc.forms import Role
 from tests.parties.evidence.covert import Deviating, shown
-from tests.parties.evidence.test_covert_jobs import SHORT, prepare
+from tests.parties.evidence.test_covert_jobs import prepare
 from tests.support.keys import toy
 
 NOW = "2026-01-01T00:00:00Z"

@@ -1,4 +1,4 @@
-"""Attacks by what is not shown: a side that leaves after the gate, or shows half, and honest ones that die."""
+"""Attacks by what is not shown: a side that leaves after the gate, or shows half; honest ones that die."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_who_shows_half_is_not_cleared(institutions, ran, office):
     half, first = up_to_the_gate(case, frames)
     found, signed = verdict(half, inputs, first, office)
     assert (found.outcome, found.signed, signed.is_whole) == (Outcome.PARTIAL, "gate", False)
-    with pytest.raises(DataError, match="at the end.*less than"):
+    with pytest.raises(DataError, match=r"at the end.*less than"):
         signed.confirm_receipt(held)
     found = audit(half, inputs, first, ANALYSES, toy(Role.BOB), held)
     assert found.outcome is Outcome.INCOMPLETE

@@ -52,7 +52,13 @@ def receipt(institutions: Institutions, name: str, job_id: str) -> Receipt:
 
 def nothing_of(case: RunCase) -> RunCase:
     """A case without a record, as if nothing had been said."""
-    nothing: dict[str, Any] = {"sent": {}, "received": {}, "papers": (), **_without("gate"), **_without("end")}
+    nothing: dict[str, Any] = {
+        "sent": {},
+        "received": {},
+        "papers": (),
+        **_without("gate"),
+        **_without("end"),
+    }
     return replace(case, **nothing)
 
 

@@ -44,7 +44,7 @@ class Inside:
 
 
 def monomials(patch: Patch) -> None:
-    """An evaluator of lattice products answers with a monomial, of which the key holder's shares are secrets."""
+    """An evaluator of lattice products answers with a monomial: shares of the key holder are secrets then."""
     honest = PeerMatrix.send
 
     def send(peer, rows):

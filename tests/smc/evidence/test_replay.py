@@ -241,7 +241,7 @@ def test_the_first_deviation_is_that_of_a_session_before_that_of_its_lanes():
 
 @pytest.mark.parametrize("error", [IndexError, KeyError, ZeroDivisionError])
 def test_a_program_that_fails_on_the_data_sends_what_it_sent_before(error):
-    """Data that are shown can be anything; what their program sends is judged, and no error ends the audit."""
+    """Data that are shown can be anything; what the program sends of them is judged, whatever it raises."""
     each = recorded(compare())[Role.BOB]
 
     def fails(session):
