@@ -12,12 +12,10 @@ import pytest
 from parties.auditors.audit import Outcome
 from smc.channel.vectors import Bits
 from smc.forms import Role
-from smc.oblivious.laned_engine import LanedEngine
+from smc.oblivious.silent_engine import SilentEngine
 from smc.protocols.intersection import cuckoo, exact, opprf
 from smc.secret.joins.circuit_psi import Aligned
-from smc.secret.lattice.matrices import PeerMatrix
 from smc.secret.linear_ints import LinearInts
-from smc.secret.products import gilboa
 from tests.parties.evidence.covert import FOLLOWED, covert, finding
 from tests.parties.evidence.test_covert_jobs import KINDS, NAMES, SHORT, prepare
 
@@ -43,53 +41,9 @@ class Inside:
         return get_ident() in self._threads
 
 
-def monomials(patch: Patch) -> None:
-    """An evaluator of lattice products answers with a monomial: shares of the key holder are secrets then."""
-    honest = PeerMatrix.send
-
-    def send(peer, rows):
-        if peer._session.role is Role.BOB:
-            respond = peer._cipher.respond
-
-            def answer(*given):
-                second, shares = respond(*given)
-                bent = np.zeros_like(second)
-                bent[..., 0] = 1
-                return bent, shares
-
-            peer._cipher.respond = answer
-        return honest(peer, rows)
-
-    patch.setattr(PeerMatrix, "send", send)
-
-
-def other_vectors(patch: Patch) -> None:
-    """A sender gives another vector for the first bit of the chooser's integers than for the others."""
-    inside, honest, expanded = Inside(), gilboa._send_seeded, gilboa._expanded
-    turns = []
-
-    def send(session, vectors, bits):
-        if session.role is Role.ALICE:
-            return honest(session, vectors, bits)
-        with inside.entered():
-            return honest(session, vectors, bits)
-
-    def bent(key, seeds, length):
-        masks = expanded(key, seeds, length)
-        if inside:
-            turns.append(key)
-            if len(turns) == 2:  # the mask of a one in the first bits
-                masks = masks.copy()
-                masks[0] -= np.uint64(1)
-        return masks
-
-    patch.setattr(gilboa, "_send_seeded", send)
-    patch.setattr(gilboa, "_expanded", bent)
-
-
 def flipped_noise(patch: Patch) -> None:
     """Its own shares of two biased bits of noise."""
-    honest = LanedEngine.below
+    honest = SilentEngine.below
 
     def below(engine, words, bounds, *, silent=False):
         found = honest(engine, words, bounds, silent=silent)
@@ -98,7 +52,7 @@ def flipped_noise(patch: Patch) -> None:
             found[:2] ^= 1
         return found
 
-    patch.setattr(LanedEngine, "below", below)
+    patch.setattr(SilentEngine, "below", below)
 
 
 def more_matches(patch: Patch) -> None:
@@ -156,8 +110,6 @@ def one_bin(patch: Patch) -> None:
 @pytest.mark.parametrize(
     ("kind", "deviate", "guilty"),
     [
-        ("models, counts over matched rows", monomials, "south"),
-        ("validation", other_vectors, "south"),
         (SHORT, flipped_noise, "south"),
         (SUMS, more_matches, "south"),
         ("matching, keys of both sides, with a least intersection", all_match, "north"),
