@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "9d542d232bda0c573fbda300e976e5e0c19c7204830f82faca58dde35d96f697"
+WIRE: Final = "f8163712223bb46d5b381f7f32b179985c6dc88509e45009327bdb7540651195"
 """Two programs understand each other only if they have the same."""
