@@ -25,7 +25,7 @@ from smc.planning.cost import Slowdown
 _REFERENCE: Final = 3.7e-3
 """Processor seconds of the trial, with compiled kernels, where the prices hold as they are."""
 
-_NUMPY_REFERENCE: Final = 5.5e-3
+_NUMPY_REFERENCE: Final = 7.0e-3
 """The same with numpy's kernels, whose prices are their own."""
 
 _NUMBERS_REFERENCE: Final = 3.2e-3
@@ -48,7 +48,10 @@ _trials: defaultdict[str, deque[tuple[float, Slowdown]]] = defaultdict(lambda: d
 _trying: Final = Lock()
 """Held by whoever tries or reads: two trials at once would slow each other down."""
 
-_WORDS: Final = 1 << 12
+_WORDS: Final = 1 << 9
+"""Of a column: about as many as comparisons have in one pass, which a cache holds with all columns."""
+
+_SPANS: Final = 8
 _COLUMNS: Final = 128
 _SLOTS: Final = 64
 
@@ -106,6 +109,14 @@ def _words_trial() -> tuple[Callable[[], object], ...]:
     key, offsets, hashed = _words(1, 2), np.zeros((1, 2), np.uint64), _words(1, 2, _WORDS)
     long, short = _words(1 << 14), _words(16)
 
+    def hash_spans() -> None:
+        for _ in range(_SPANS):
+            kernels.hash_columns(columns, key, _WORDS, offsets, hashed)
+
+    def turn_spans() -> None:
+        for _ in range(_SPANS):
+            kernels.rows(columns, rows)
+
     def add_long() -> None:
         for _ in range(100):
             (long ^ key[0, 0]) & long
@@ -114,12 +125,7 @@ def _words_trial() -> tuple[Callable[[], object], ...]:
     def add_short() -> int:
         return sum(int((short[:8] ^ short[8:])[0] & np.uint64(1)) for _ in range(1500))
 
-    return (
-        lambda: kernels.hash_columns(columns, key, _WORDS, offsets, hashed),
-        lambda: kernels.rows(columns, rows),
-        add_long,
-        add_short,
-    )
+    return hash_spans, turn_spans, add_long, add_short
 
 
 def _words(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:

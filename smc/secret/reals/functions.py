@@ -23,7 +23,7 @@ linear least maximum approximations, 1961; shares as angles, and one query for s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import floor, log2
 from typing import Final
@@ -39,6 +39,7 @@ from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
 from smc.secret.products import narrow_sums
 from smc.secret.products import words as products
+from smc.secret.reals import wave_coefficients
 from smc.secret.reals.reals import SecretReals
 from smc.secret.reals.statements import Statements
 from smc.secret.sharing.bounds import Bounds, Operand
@@ -71,6 +72,8 @@ class SmoothFunction:
         tolerance: by how much, in proportion, it may be off where; of arrays.
         most: its waves without the constant are never larger.
         ridge: part of the mean square that keeps coefficients small, and with them what rounding adds.
+        coefficients: of `MOST_WAVES` waves, the same on every machine (`wave_coefficients`); () if a fit has
+            to find them.
     """
 
     name: str
@@ -81,6 +84,7 @@ class SmoothFunction:
     tolerance: Callable[[Floats], Floats]
     most: int
     ridge: float = 1e-8
+    coefficients: tuple[int, ...] = ()
 
     def at(self, numbers: SecretReals, count: int = MOST_WAVES) -> SecretReals:
         """The function of secret numbers; 4 rounds.
@@ -113,17 +117,39 @@ def _slope(x: Floats) -> Floats:
 
 
 SIGMOID: Final = SmoothFunction(
-    "sigmoid", _logistic, -12, 12, 32, lambda x: np.asarray(np.sqrt(_slope(x)) + 0.15), 4
+    "sigmoid",
+    _logistic,
+    -12,
+    12,
+    32,
+    lambda x: np.asarray(np.sqrt(_slope(x)) + 0.15),
+    4,
+    coefficients=wave_coefficients.SIGMOID,
 )
 """1 / (1 + exp(-x)), nearer where outcomes vary less."""
 
 SLOPE: Final = SmoothFunction(
-    "slope of the sigmoid", _slope, -12, 12, 32, lambda x: np.asarray(_slope(x) ** 0.75 + 0.04), 4
+    "slope of the sigmoid",
+    _slope,
+    -12,
+    12,
+    32,
+    lambda x: np.asarray(_slope(x) ** 0.75 + 0.04),
+    4,
+    coefficients=wave_coefficients.SLOPE,
 )
 """Its derivative."""
 
 EXP: Final = SmoothFunction(
-    "exponential", lambda x: np.asarray(np.exp(x)), -8, 2, 16, lambda x: np.exp(x / 2), 32, ridge=1e-12
+    "exponential",
+    lambda x: np.asarray(np.exp(x)),
+    -8,
+    2,
+    16,
+    lambda x: np.exp(x / 2),
+    32,
+    ridge=1e-12,
+    coefficients=wave_coefficients.EXPONENTIAL,
 )
 """exp(x) for x from -8 to 2, nearest where it is small."""
 
@@ -158,14 +184,13 @@ class Waves:
 
     def at(self, x: Floats) -> Floats:
         """The sum, in the clear."""
-        k = np.arange(1, len(self.sines) + 1)
-        turned = np.multiply.outer(x, k) * (2 * np.pi / self.function.period)
-        return np.asarray(self.constant + np.cos(turned) @ self.cosines + np.sin(turned) @ self.sines)
+        found = np.concatenate([[self.constant], self.cosines, self.sines])
+        return np.asarray(_base(self.function, x, len(self.sines)) @ found)
 
 
 @cache
 def waves(function: SmoothFunction, count: int) -> Waves:
-    """The least largest error in proportion to the tolerance, by least squares with weights.
+    """The waves of a function: those that it states, else a fit on this machine.
 
     Args:
         function: which.
@@ -177,10 +202,25 @@ def waves(function: SmoothFunction, count: int) -> Waves:
     """
     if not 1 <= count <= MOST_WAVES:
         raise UsageError(f"{count} waves are not possible.", f"Take 1 to {MOST_WAVES}.")
-    middle, half = (function.lower + function.upper) / 2, (function.upper - function.lower) / 2
-    x = middle + half * np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
-    turned = np.multiply.outer(x, np.arange(1, count + 1)) * (2 * np.pi / function.period)
-    base = np.concatenate([np.ones((_POINTS, 1)), np.cos(turned), np.sin(turned)], axis=1)
+    if not function.coefficients or count < MOST_WAVES:
+        return fit(function, count)
+    return _waves(function, np.array(function.coefficients) * wave_coefficients.UNIT)
+
+
+def fit(function: SmoothFunction, count: int) -> Waves:
+    """The least largest error in proportion to the tolerance, by least squares with weights.
+
+    Its last digits depend on the machine.
+
+    Args:
+        function: which.
+        count: K, from 1 to `MOST_WAVES`.
+
+    Raises:
+        DomainError: the function is not one that so few waves can follow.
+    """
+    x = _points(function)
+    base = _base(function, x, count)
     wanted, tolerance = function.of(x), function.tolerance(x)
     weights = np.asarray(np.ones(_POINTS), dtype=np.float64)
     least = np.inf
@@ -196,13 +236,7 @@ def waves(function: SmoothFunction, count: int) -> Waves:
             least, best = float(off.max()), np.asarray(found, dtype=np.float64)
         grown = weights * (off / off.max() + 1e-3)
         weights = np.asarray(grown / grown.mean(), dtype=np.float64)
-    result = Waves(
-        function,
-        float(best[0]),
-        best[1 : count + 1],
-        best[count + 1 :],
-        float(np.abs(base @ best - wanted).max()),
-    )
+    result = _waves(function, best)
     everywhere = np.linspace(0, function.period, 64 * count)
     if np.abs(result.at(everywhere) - result.constant).max() > 0.99 * function.most:
         raise DomainError(
@@ -210,6 +244,23 @@ def waves(function: SmoothFunction, count: int) -> Waves:
             "Take a longer period, or state more.",
         )
     return result
+
+
+def _points(function: SmoothFunction) -> Floats:
+    middle, half = (function.lower + function.upper) / 2, (function.upper - function.lower) / 2
+    return middle + half * np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
+
+
+def _base(function: SmoothFunction, x: Floats, count: int) -> Floats:
+    turned = np.multiply.outer(x, np.arange(1, count + 1)) * (2 * np.pi / function.period)
+    return np.concatenate([np.ones((len(x), 1)), np.cos(turned), np.sin(turned)], axis=1)
+
+
+def _waves(function: SmoothFunction, found: Floats) -> Waves:
+    count = len(found) // 2
+    x = _points(function)
+    result = Waves(function, float(found[0]), found[1 : count + 1], found[count + 1 :], 0.0)
+    return replace(result, error=float(np.abs(result.at(x) - function.of(x)).max()))
 
 
 @dataclass(frozen=True, slots=True)

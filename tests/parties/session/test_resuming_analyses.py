@@ -86,6 +86,7 @@ def with_cut(name: str, party: str, part: float) -> None:
             )
             session.channel = script.Tap(session.channel, transcripts[role])
             results[role] = found(name).side(session)
+            session.verify()
 
         with run.between({party: (place, Proxy.cut)}) as (proxy, south, directory):
             assert run.go(south, directory, program, program) is None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -23,6 +26,17 @@ from smc.protocols.intersection import oprf
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 QUICK = ["comparison tree paillier", "comparison elgamal-tree elgamal", "job matching, keys of one side"]
 KEYS_OF_ONE_SIDE = QUICK[2]
+NEWER_FEATURES = (
+    "AVX2",
+    "FMA3",
+    "AVX512F",
+    "AVX512CD",
+    "AVX512_SKX",
+    "AVX512_CLX",
+    "AVX512_CNL",
+    "AVX512_ICL",
+)
+"""What numpy's loops of exponentials and the like use where a processor has it."""
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +138,18 @@ def test_two_releases_whose_wires_differ_refuse_each_other(monkeypatch):
         assert one.parameters.hex()[:12] in caught.value.what
         assert two.parameters.hex()[:12] in caught.value.what
         assert "same release" in caught.value.hint
+
+
+@pytest.mark.slow
+def test_runs_are_the_same_on_processors_that_round_otherwise():
+    """What is sent rests on no last digits of a library: the peer or an auditor may have other kernels."""
+    older = {"OPENBLAS_CORETYPE": "Sandybridge", "NPY_DISABLE_CPU_FEATURES": " ".join(NEWER_FEATURES)}
+    checked = subprocess.run(
+        [sys.executable, SCRIPTS / "gen_wire", "--check"],
+        env=os.environ | older,
+        cwd=SCRIPTS.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr

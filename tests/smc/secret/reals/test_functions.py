@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from smc.errors import UsageError
 from smc.pair import run_pair
 from smc.secret.products import narrow_sums
-from smc.secret.reals import functions
-from smc.secret.reals.functions import EXP, MOST_WAVES, SIGMOID, SLOPE, Angles, at_angles, waves
+from smc.secret.reals import functions, wave_coefficients
+from smc.secret.reals.functions import EXP, MOST_WAVES, SIGMOID, SLOPE, Angles, at_angles, fit, waves
 from tests.smc.secret.reals.sharing import reals
 
 
@@ -24,6 +26,20 @@ def test_waves_are_near_and_stay_below_what_is_stated(function, count, error):
     assert found.error < error
     everywhere = np.linspace(0, function.period, 20_000)
     assert np.abs(found.at(everywhere) - found.constant).max() < function.most
+
+
+@pytest.mark.parametrize("function", [SIGMOID, SLOPE, EXP], ids=lambda function: function.name)
+def test_what_stands_in_the_program_is_as_near_as_a_fit(function):
+    found = waves(function, MOST_WAVES)
+    assert [found.constant, *found.cosines, *found.sines] == [
+        number * wave_coefficients.UNIT for number in function.coefficients
+    ]
+    assert found.error <= 1.01 * fit(function, MOST_WAVES).error
+
+
+def test_a_function_without_coefficients_is_fitted():
+    own = replace(EXP, coefficients=())
+    assert waves(own, MOST_WAVES).error == pytest.approx(waves(EXP, MOST_WAVES).error, rel=0.01)
 
 
 @pytest.mark.parametrize("count", [50, 3000])
