@@ -17,7 +17,7 @@ from parties.errors import DataError
 from parties.evidence.answers import GivenAnswers
 from parties.evidence.cells import commitment, encode_column
 from parties.evidence.run_case import Inputs, RunCase
-from parties.evidence.seeds import PART_BYTES, opens_seed, run_seed
+from parties.evidence.seeds import PART_BYTES, opens_seed, rounds_as_here, run_seed
 from parties.evidence.statements import SIGNATURE_BYTES, ChainHeads, Closed, Recorded
 from parties.evidence.store import CLEARED, CONVICTED, PARTIAL, UNSIGNED
 from parties.ledger.commit import Announced, Written
@@ -83,6 +83,11 @@ _NO_ANALYSIS: Final = "There is no analysis {!r} at this place; it may be a plug
 _LACKS_KEY: Final = (
     "The run took the party's Paillier key of the contract, so that it can be audited at its home alone, and "
     "while that has this key."
+)
+_OTHER_MACHINE: Final = (
+    "It sent {}, otherwise than the program does on this machine. The job computes with floating-point "
+    "numbers, which this machine rounds otherwise than the one that the party had stated before the run: "
+    "repeat the audit on a machine of that kind, with as many cores."
 )
 _SHORT: Final = "It has signed more of the run than it shows, by the receipt of the other party."
 _FOLLOWED: Final[Mapping[str, tuple[Outcome, str]]] = {
@@ -183,8 +188,12 @@ def _made_again(program: _Program, came: list[Came], own_key: PrivateKey | None,
     if found is None:
         outcome, reach = _FOLLOWED[signed]
         return AuditFinding(outcome, f"It sent what the program sends, {reach}")
-    where = f"frame {found.number}" + (f" of lane {found.lane}" if found.lane else "")
-    ground = f"It sent {where}, of kind {found.kind}, otherwise than the program."
+    where = (
+        f"frame {found.number}" + (f" of lane {found.lane}" if found.lane else "") + f", of kind {found.kind}"
+    )
+    if program.study.depends_on_rounding and not rounds_as_here(case.start.commitments[case.role]):
+        return AuditFinding(Outcome.UNDECIDED, _OTHER_MACHINE.format(where))
+    ground = f"It sent {where}, otherwise than the program."
     if program.defect and is_beyond:
         ground += f" The program ends before, with {program.defect}: it cannot read the data that are shown."
     return AuditFinding(Outcome.CONVICTED, ground, found)
@@ -194,7 +203,7 @@ class _Program:
     """One side of the run, with the messages of the gate and the end as they were sent."""
 
     def __init__(self, study: Study, contract: Contract, case: RunCase, inputs: Inputs) -> None:
-        self._study = study
+        self.study = study
         self._data = inputs.data
         self._papers = iter(case.papers)
         self.contract = contract
@@ -206,7 +215,7 @@ class _Program:
         spec, limits = self.contract.spec, self.contract.limits_of(self.case.role)
         try:
             answers = GivenAnswers(self.case.answers, judges=self.case.judges)
-            run_study(self._study, session, self._data, spec.recipients, limits, self._gate, answers)
+            run_study(self.study, session, self._data, spec.recipients, limits, self._gate, answers)
         except KeyMaterialError:
             self.lacks_key = session.own_key is None
             raise

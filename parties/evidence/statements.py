@@ -71,7 +71,7 @@ class Start(NamedTuple):
     """What each party has said before the run.
 
     Attributes:
-        commitments: to its seed and its part of the coin, 64 bytes each.
+        commitments: to its seed and its part of the coin, and how its machine rounds, 72 bytes each.
         given: what it gave for the randomness of the other, 16 bytes each.
     """
 
