@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from parties.auditors.audit import AuditFinding, Outcome
 from parties.auditors.keys import Auditor, AuditorKeys, parse_auditor
+from parties.auditors.receipts import Receipt, Signed
 from parties.certificates.program import program
 from parties.certificates.verification import Certificate
 from parties.contracts import canonical
 from parties.contracts.contract import Contract, parse_contract
 from parties.errors import DataError
 from parties.evidence.run_case import RunCase
-from parties.evidence.seeds import is_due, opens_part
-from parties.evidence.statements import ChainHeads, end_text, is_signed
+from parties.evidence.statements import ChainHeads, is_signed
+from parties.pki.signing import key_text
 from smc.errors import DuettoError
 from smc.evidence.verdict import Departure
 from smc.forms import Role
@@ -25,6 +26,7 @@ from smc.forms import Role
 FORMAT: Final = 1
 VERDICT_BYTES: Final = 1 << 20
 
+_ASK: Final = "Ask the auditor, and both parties for the certificates or receipts of this job."
 _SIGNATURE: Final = b"duetto audit verdict v1\0"
 _ENTRIES: Final[Mapping[str, type]] = {
     "format": int,
@@ -54,15 +56,14 @@ class AuditVerdict:
         auditor: whose it is.
         role: the role of the party that it is about.
         finding: what the auditor found.
-        record: the heads that it is about, as the party sees them, by `gate` and `end`; empty where nothing
-            was signed.
+        record: the heads that it is about, as the party sees them and has signed them, by `gate` and `end`.
     """
 
     body: Mapping[str, Any]
     auditor: Auditor
     role: Role
     finding: AuditFinding
-    record: Mapping[str, ChainHeads]
+    record: Signed
 
     def confirm(self, certificate: Certificate) -> None:
         """Check that a verdict is about the run of a certificate, by the auditor whom its contract names.
@@ -79,18 +80,41 @@ class AuditVerdict:
         for name, what in (("digest", "job"), ("keys", "keys of the parties")):
             if body[name] != self.body[name]:
                 raise _unfit(f"The verdict is about another {what} than the certificate.")
-        if certificate.record is None or self.finding.outcome is Outcome.MISSING:
+        if certificate.record is None:
             return
-        if self.finding.outcome is not Outcome.CONVICTED and "gate" not in self.record:
-            raise _unfit(
-                "The certificate has both signatures at the gate, and the verdict is about a record without "
-                "them: the party has shown less than it had to keep."
-            )
         own = certificate.role is self.role
-        for name, heads in self.record.items():
-            theirs: ChainHeads = getattr(certificate.record, name)
-            if heads != (theirs if own else theirs.other):
-                raise _unfit(f"The verdict is about another record at the {name} than the certificate.")
+        both = {name: getattr(certificate.record, name) for name in ("gate", "end")}
+        theirs = {name: heads if own else heads.other for name, heads in both.items()}
+        # A certificate is made before its party signs the end: of that a receipt tells.
+        self._hold_against(theirs, ("gate",), "certificate")
+
+    def confirm_receipt(self, receipt: Receipt) -> None:
+        """Check that a verdict is about the run of a receipt, and about all that its party has signed there.
+
+        Args:
+            receipt: of either party.
+
+        Raises:
+            DataError: it is not; says what differs.
+        """
+        self.confirm_contract(receipt.contract, receipt.case.keys)
+        signed = receipt.signed[self.role]
+        self._hold_against(signed, signed, "receipt")
+
+    def _hold_against(self, theirs: Signed, signed: Collection[str], what: str) -> None:
+        """Check the heads that the verdict is about, and that they reach as far as its party has signed."""
+        if self.finding.outcome is Outcome.MISSING:
+            return
+        for name, heads in theirs.items():
+            if self.record.get(name, heads) != heads:
+                raise _unfit(f"The verdict is about another record at the {name} than the {what}.")
+            if name in self.record or name not in signed:
+                continue
+            if self.finding.outcome not in (Outcome.CONVICTED, Outcome.INCOMPLETE):
+                raise _unfit(
+                    f"By the {what} the party of the verdict has signed the record at the {name}, and the "
+                    "verdict is about a record without that: the party has shown less than it had to keep."
+                )
 
     def confirm_contract(self, contract: Contract, keys: Mapping[Role, str]) -> None:
         """Check that a verdict is about a run of a contract, by the auditor whom it names.
@@ -118,9 +142,10 @@ class AuditVerdict:
         """The digest of what the auditor has signed, hexadecimal."""
         return hashlib.sha256(signed_text(self.body)).hexdigest()
 
-    def reaches(self, certificate: Certificate) -> bool:
-        """Whether the verdict is about all that the certificate's party recorded of the run."""
-        return certificate.record is None or "end" in self.record or self.finding.outcome is Outcome.MISSING
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is about the whole run, as both have signed it; so it is if nothing was shown."""
+        return self.finding.signed == "end" or self.finding.outcome is Outcome.MISSING
 
 
 def sign_verdict(case: RunCase, finding: AuditFinding, keys: AuditorKeys, time: str) -> dict[str, Any]:
@@ -139,46 +164,47 @@ def sign_verdict(case: RunCase, finding: AuditFinding, keys: AuditorKeys, time: 
         contract = parse_contract(case.contract.encode())
     except DuettoError:
         raise DataError("The contract of the evidence is malformed.", "Ask for the evidence again.") from None
-    heads = {name: getattr(case, name) for name in _reached(finding)}
-    named = {role.value: key for role, key in case.keys.items()}
-    return _signed(contract, case.role, named, finding, heads, keys, time)
+    return _signed(contract, case.role, case.keys, finding, keys, time)
 
 
-def sign_missing(certificate: Certificate, role: Role, keys: AuditorKeys, time: str) -> dict[str, Any]:
+def sign_missing(
+    shown: Certificate | Receipt, role: Role, keys: AuditorKeys, time: str, own: Receipt | None = None
+) -> dict[str, Any]:
     """The signed verdict about a party that shows nothing of a run.
 
     Args:
-        certificate: of the other party, or an earlier one of its own.
+        shown: what shows that it has signed the run's record: a certificate, or, also of a run that broke
+            off, the other party's receipt.
         role: of the party that shows nothing.
         keys: of the auditor.
         time: RFC 3339 in UTC.
+        own: what that party shows instead, if anything: its receipt.
 
     Raises:
-        DataError: the contract names another auditor, or the job is not covert.
+        DataError: the contract names another auditor, the job is not covert, nothing shows that the party
+            has signed anything, or its receipt shows that the run was not due.
     """
-    contract = parse_contract(canonical.encode(certificate.body["contract"]))
+    if isinstance(shown, Receipt):
+        contract, named = shown.contract, shown.case.keys
+        if not shown.signed[role]:
+            raise DataError(
+                f"The receipt has no signature of {role.value} under a record: nothing shows that it had to "
+                "keep one.",
+                "Ask that party for its record all the same, or give a certificate of the job.",
+            )
+    else:
+        contract = parse_contract(canonical.encode(shown.body["contract"]))
+        named = {role: key_text(key) for role, key in shown.keys.items()}
+    if own is not None:
+        if (own.contract.digest, own.case.keys) != (contract.digest, named):
+            raise DataError("The receipts are of different jobs or by different keys.", _ASK)
+        if not own.was_due:
+            raise DataError(
+                f"By its receipt the run of job {contract.job_id} was not to be audited.",
+                "The party had to keep nothing but the receipt.",
+            )
     nothing = AuditFinding(Outcome.MISSING, "It shows no evidence of the run, which it had to keep.")
-    return _signed(contract, role, certificate.body["keys"], nothing, {}, keys, time)
-
-
-def is_not_due(receipt: RunCase, certificate: Certificate) -> bool:
-    """Whether a receipt shows that the run of a certificate was brought to its end and was not due.
-
-    Both parties have signed the record of the whole run then, and have told their parts of the coin.
-    """
-    contract = parse_contract(canonical.encode(certificate.body["contract"]))
-    terms, digest = contract.spec.audit, contract.digest
-    both = (receipt.parts, receipt.commitments)
-    if terms is None or receipt.end is None or any(set(each) != set(Role) for each in both):
-        return False
-    for role in Role:
-        heads = receipt.end if role is receipt.role else receipt.end.other
-        text = end_text(digest, role, receipt.commitments, heads)
-        if not is_signed(certificate.keys[role], text, receipt.end_signatures.get(role, b"")):
-            return False
-        if not opens_part(receipt.commitments[role], digest, role, receipt.parts[role]):
-            return False
-    return not is_due(digest, receipt.parts, terms.rate)
+    return _signed(contract, role, named, nothing, keys, time)
 
 
 def read_verdict(data: bytes) -> AuditVerdict:
@@ -246,9 +272,8 @@ def check_auditor(contract: Contract, auditor: Auditor) -> None:
 def _signed(
     contract: Contract,
     role: Role,
-    named: Mapping[str, str],
+    named: Mapping[Role, str],
     finding: AuditFinding,
-    heads: Mapping[str, ChainHeads],
     keys: AuditorKeys,
     time: str,
 ) -> dict[str, Any]:
@@ -261,14 +286,15 @@ def _signed(
         "party": spec.side(role).party,
         "peer": spec.side(role.other).party,
         "role": role.value,
-        "keys": dict(named),
+        "keys": {one.value: key for one, key in named.items()},
         "auditor": keys.public.document(),
         "outcome": finding.outcome.value,
         "ground": finding.ground,
         "signed": finding.signed,
         "frame": {} if finding.departure is None else asdict(finding.departure),
         "record": {
-            name: {way: head.hex() for way, head in each._asdict().items()} for name, each in heads.items()
+            name: {way: head.hex() for way, head in heads._asdict().items()}
+            for name, heads in finding.heads.items()
         },
         "time": time,
         "code": program(())["code"],
@@ -276,10 +302,5 @@ def _signed(
     return {"verdict": body, "signature": keys.signing.sign(signed_text(body)).hex()}
 
 
-def _reached(finding: AuditFinding) -> tuple[str, ...]:
-    """The heads that both have signed, by how far that reaches."""
-    return {"end": ("gate", "end"), "gate": ("gate",)}.get(finding.signed, ())
-
-
 def _unfit(what: str) -> DataError:
-    return DataError(what, "Ask the auditor, and both parties for the certificates of this job.")
+    return DataError(what, _ASK)

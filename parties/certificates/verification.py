@@ -289,7 +289,7 @@ def _check_record(
     digest = bytes.fromhex(body["digest"])
     for one in Role:
         heads = record.gate if one is role else record.gate.other
-        if not _signed(keys[one], record.signatures[one], gate_text(digest, one, record.commitments, heads)):
+        if not _signed(keys[one], record.signatures[one], gate_text(digest, one, record.start, heads)):
             raise CertificateError(f"The signature of {one.value} under the record of the run is not valid.")
     return audit, record
 

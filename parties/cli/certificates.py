@@ -168,6 +168,7 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
         say(f"holds:     {run['against']} (see the threat model)")
     if found.audit is not None and found.record is not None:
         say(f"level:     {found.audit.words(AUDITED)}")
+        say(f"auditor:   {found.audit.auditor}, key {found.audit.key}")
         for label, heads, signed in (
             ("record:", found.record.gate, "at the gate, signed by both"),
             ("", found.record.end, f"at the end, by {maker} alone"),

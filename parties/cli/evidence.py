@@ -19,6 +19,7 @@ from parties.cli.output import Screen, emit, json_option
 from parties.client.words import byte_count, local_time, next_step, standing_words
 from parties.clock import CLOCK
 from parties.config import Config, load
+from parties.errors import DataError
 from parties.evidence.run_case import Inputs, decode_case, decode_inputs
 from parties.evidence.store import (
     CASE,
@@ -40,6 +41,8 @@ from smc.forms import Role
 if TYPE_CHECKING:
     from parties.auditors.audit import AuditFinding
     from parties.auditors.bundles import Exhibit
+    from parties.auditors.receipts import Receipt
+    from parties.auditors.verdicts import AuditVerdict
     from parties.certificates.verification import Certificate
     from parties.jobs.checks.at_home import HomeCheck
 
@@ -47,6 +50,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path)
 _KEYS = click.option(
     "--keys", "keys_path", type=_FOLDER, required=True, help="The folder of the auditor's keys."
+)
+_RECEIPT = click.option(
+    "--receipt",
+    type=_FILE,
+    help="The receipt of the other party, which holds this one to what it has signed; with --missing that of "
+    "the party itself, which may show that the run was not due (`duetto evidence receipt`).",
 )
 
 
@@ -116,13 +125,18 @@ def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | No
 @evidence.command(name="open")
 @click.argument("file", type=_FILE)
 @_KEYS
+@_RECEIPT
 @json_option
-def open_file(file: Path, keys_path: Path, *, as_json: bool) -> None:
+def open_file(file: Path, keys_path: Path, receipt: Path | None, *, as_json: bool) -> None:
     """Audit what a party has sealed in FILE, and sign nothing; ends with status 77 if it is convicted."""
     from parties.auditors.bundles import BUNDLE_BYTES, open_bundle
+    from parties.auditors.verdicts import check_auditor
+    from parties.contracts.contract import parse_contract
 
-    shown = open_bundle(read_shown(file, BUNDLE_BYTES), read_keys(keys_path))
-    _tell(shown, _audited(shown, None), as_json=as_json)
+    keys = read_keys(keys_path)
+    shown = open_bundle(read_shown(file, BUNDLE_BYTES), keys)
+    check_auditor(parse_contract(shown.case.contract.encode()), keys.public)
+    _tell(shown, _audited(shown, None, _read_receipt(receipt)), as_json=as_json)
 
 
 @evidence.command()
@@ -134,13 +148,10 @@ def open_file(file: Path, keys_path: Path, *, as_json: bool) -> None:
 @click.option(
     "--missing",
     type=click.Choice([role.value for role in Role]),
-    help="TARGET is a certificate, and the party in this role shows nothing.",
+    help="TARGET is a certificate, or the other party's receipt, and the party in this role shows nothing "
+    "but the --receipt that may be given.",
 )
-@click.option(
-    "--receipt",
-    type=_FILE,
-    help="What that party shows instead: its receipt of a run that was not due (`duetto evidence receipt`).",
-)
+@_RECEIPT
 @config_option
 @json_option
 def verdict(
@@ -158,21 +169,12 @@ def verdict(
     The verdict names the message by which a party is convicted, and holds no data of anybody.
     """
     from parties.auditors.bundles import BUNDLE_BYTES, open_bundle
-    from parties.auditors.verdicts import is_not_due, sign_missing, sign_verdict
-    from parties.certificates.verification import CERTIFICATE_BYTES, read_certificate
+    from parties.auditors.verdicts import sign_missing, sign_verdict
 
-    keys = read_keys(keys_path)
+    keys, given = read_keys(keys_path), _read_receipt(receipt)
     now = CLOCK.stamp()
     if missing is not None:
-        certificate = read_certificate(read_shown(Path(target), CERTIFICATE_BYTES))
-        if receipt is not None and is_not_due(
-            decode_case(read_shown(receipt, CERTIFICATE_BYTES)), certificate
-        ):
-            raise UsageError(
-                f"By the receipt the run of job {certificate.body['job_id']} was not to be audited.",
-                "The party had to keep nothing but the receipt.",
-            )
-        document = sign_missing(certificate, Role(missing), keys, now)
+        document = sign_missing(_read_signed(Path(target)), Role(missing), keys, now, given)
     else:
         config = None if Path(target).is_file() else load(config_path)
         shown = (
@@ -180,13 +182,16 @@ def verdict(
             if config is None
             else _shown(EvidenceStore(config.home), target)
         )
-        document = sign_verdict(shown.case, _audited(shown, config), keys, now)
+        document = sign_verdict(shown.case, _audited(shown, config, given), keys, now)
     _write(output, json.dumps(document, indent=2).encode() + b"\n")
     body = document["verdict"]
     emit(
         {"file": str(output), **document},
         lambda out: out.print(
-            f"{body['party']} is {body['outcome']}. {body['ground']}", f"Signed: {output}."
+            f"{body['party']} is {body['outcome']}. {body['ground']}",
+            f"By the key of {body['party']} that was shown, {body['keys'][body['role']]}: "
+            "compare it with the one that its peer has.",
+            f"Signed: {output}.",
         ),
         as_json=as_json,
     )
@@ -201,24 +206,36 @@ def verdict(
     multiple=True,
     help="A certificate of the job, of either party; give both.",
 )
+@click.option(
+    "--receipt",
+    "receipts",
+    type=_FILE,
+    multiple=True,
+    help="A receipt of the run, of either party (`duetto evidence receipt`); of a run that broke off there "
+    "is no certificate.",
+)
 @json_option
-def verify(file: Path, certificates: tuple[Path, ...], *, as_json: bool) -> None:
-    """Check the verdict in FILE, offline, with the certificates of both parties."""
+def verify(file: Path, certificates: tuple[Path, ...], receipts: tuple[Path, ...], *, as_json: bool) -> None:
+    """Check the verdict in FILE, offline, with what both parties have of the run."""
     from parties.auditors.verdicts import VERDICT_BYTES, read_verdict
     from parties.certificates.verification import CERTIFICATE_BYTES, read_certificate
 
     found = read_verdict(read_shown(file, VERDICT_BYTES))
-    given = [read_certificate(read_shown(path, CERTIFICATE_BYTES)) for path in certificates]
-    for certificate in given:
+    confirming = []
+    for path in certificates:
+        certificate = read_certificate(read_shown(path, CERTIFICATE_BYTES))
         found.confirm(certificate)
-    whole = all(found.reaches(certificate) for certificate in given)
+        confirming.append(certificate.body["party"])
+    for receipt in filter(None, map(_read_receipt, receipts)):
+        found.confirm_receipt(receipt)
+        confirming.append(receipt.contract.spec.side(receipt.case.role).party)
     report = {
         "valid": True,
-        "confirmed_by": [certificate.body["party"] for certificate in given],
-        "whole_run": whole,
+        "confirmed_by": [*dict.fromkeys(confirming)],
+        "whole_run": found.is_whole,
         "verdict": dict(found.body),
     }
-    emit(report, lambda out: _show_verdict(out, report, given), as_json=as_json)
+    emit(report, lambda out: _show_verdict(out, report, found), as_json=as_json)
 
 
 @evidence.command()
@@ -227,13 +244,20 @@ def verify(file: Path, certificates: tuple[Path, ...], *, as_json: bool) -> None
 @config_option
 @json_option
 def receipt(job_id: str, output: Path, config_path: Path | None, *, as_json: bool) -> None:
-    """Write what shows that a run was brought to its end and was not due; it holds no data and no seed."""
+    """Write what both have signed of a run; it holds no data and no seed.
+
+    It shows that a run was not due. Given to the auditor, it holds the other party to what that has signed,
+    also where the run broke off.
+    """
+    from parties.auditors.receipts import kept_receipt
+
     store = EvidenceStore(load(config_path).home)
-    if store.standing(job_id).state not in (KEPT, PASSED):
+    kept = None if store.standing(job_id).state == RUNNING else kept_receipt(store, job_id)
+    if kept is None:
         raise UsageError(
-            f"The run of job {job_id} has no receipt.", "It has one when it has ended and is not due."
+            f"The run of job {job_id} has no receipt.", "It has one from its end until you delete its record."
         )
-    _write(output, store.read(job_id, RECEIPT))
+    _write(output, kept.encode())
     report = {"job_id": job_id, "file": str(output)}
     emit(report, lambda out: out.print(f"Written: {output}."), as_json=as_json)
 
@@ -246,8 +270,11 @@ def receipt(job_id: str, output: Path, config_path: Path | None, *, as_json: boo
 def delete(job_id: str, config_path: Path | None, *, yes: bool, as_json: bool) -> None:
     """Delete what is kept of a run. Who shows nothing of a run that is due gets a verdict that says so.
 
-    Verdicts that were filed stay; give the command again to delete them as well.
+    Verdicts that were filed stay, and the receipt with them, which an auditor of the peer may need; give the
+    command again to delete them as well.
     """
+    from parties.auditors.receipts import kept_receipt
+
     store = EvidenceStore(load(config_path).home)
     standing = store.standing(job_id)
     if standing.is_awaited and not yes:
@@ -256,11 +283,13 @@ def delete(job_id: str, config_path: Path | None, *, yes: bool, as_json: bool) -
             "Keep it until the auditor has signed a verdict, and file that (`duetto evidence file`); or give "
             "--yes.",
         )
+    if (kept := kept_receipt(store, job_id)) is not None:
+        store.write(job_id, RECEIPT, kept.encode())
     store.delete(job_id)
     left = store.holds(job_id)
     emit(
         {"job_id": job_id, "deleted": True, "verdicts_left": left},
-        lambda out: out.print("Deleted; its verdicts stay." if left else "Deleted."),
+        lambda out: out.print("Deleted; its verdicts and receipt stay." if left else "Deleted."),
         as_json=as_json,
     )
 
@@ -326,14 +355,36 @@ def _shown(store: EvidenceStore, job_id: str) -> Exhibit:
     return Exhibit(case, inputs, tuple(store.read_frames(job_id)))
 
 
-def _audited(shown: Exhibit, config: Config | None) -> AuditFinding:
+def _read_receipt(path: Path | None) -> Receipt | None:
+    """The receipt in a file, if there is one."""
+    from parties.auditors.receipts import RECEIPT_BYTES, read_receipt
+
+    return None if path is None else read_receipt(read_shown(path, RECEIPT_BYTES))
+
+
+def _read_signed(path: Path) -> Certificate | Receipt:
+    """The certificate or the receipt in a file."""
+    from parties.auditors.receipts import read_receipt
+    from parties.certificates.verification import CERTIFICATE_BYTES, CertificateError, read_certificate
+
+    data = read_shown(path, CERTIFICATE_BYTES)
+    try:
+        return read_certificate(data)
+    except CertificateError as problem:
+        try:
+            return read_receipt(data)
+        except DataError:
+            raise problem from None
+
+
+def _audited(shown: Exhibit, config: Config | None, receipt: Receipt | None = None) -> AuditFinding:
     """The finding; at a party with its plug-ins and its Paillier key, which the run may have taken."""
     from parties.auditors.audit import audit
     from parties.plugins import load_plugins, with_plugins
 
     analyses = with_plugins(() if config is None else load_plugins(config.plugins))
     key = None if config is None else load_identity(config).paillier
-    return audit(shown.case, shown.inputs, shown.frames, analyses, key)
+    return audit(shown.case, shown.inputs, shown.frames, analyses, key, receipt)
 
 
 def _at_home(shown: Exhibit, found: AuditFinding, config: Config) -> list[HomeCheck]:
@@ -374,7 +425,7 @@ def _show_finding(out: Screen, report: Mapping[str, Any]) -> None:
     reach = {
         "end": "Both have signed the record of the whole run.",
         "gate": "Both have signed the record up to the gate; what came after it is as the party says.",
-        "nothing": "The run broke off before anything was signed; its record is as the party says.",
+        "nothing": "Both have signed nothing of the record; it is as the party says.",
     }
     out.print(
         f"Job {report['job_id']}, {report['role']}: {report['outcome']}.",
@@ -396,22 +447,21 @@ def _show_runs(out: Screen, runs: list[dict[str, Any]]) -> None:
             out.print(f"    next: {with_config(f'`{step}`')}")
 
 
-def _show_verdict(out: Screen, report: Mapping[str, Any], given: list[Certificate]) -> None:
+def _show_verdict(out: Screen, report: Mapping[str, Any], found: AuditVerdict) -> None:
     body = report["verdict"]
     out.print(
         f"This verdict of {body['auditor']['auditor']} about {body['party']} in job {body['job_id']} holds.",
         f"{body['party']}: {body['outcome']}.",
         body["ground"],
     )
-    if not given:
+    if not report["confirmed_by"]:
         out.print(
-            "Give both certificates (--certificate) to see that it is about their run, by their auditor."
+            f"Nothing says whose key signed it, {found.auditor.fingerprint}: anybody can have made such a "
+            "file. Give both certificates (--certificate) or receipts, whose contract names the auditor."
         )
         return
     names = " and ".join(report["confirmed_by"])
-    out.print(f"It is by the auditor of the contract, and about the run in the certificate of {names}.")
-    if not report["whole_run"]:
-        out.print("It is about the run up to the gate only, and a certificate shows that the run went on.")
+    out.print(f"It is by the auditor of the contract, and about the run as {names} shows it.")
 
 
 def _write(path: Path, data: bytes) -> None:

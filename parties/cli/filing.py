@@ -36,9 +36,11 @@ if TYPE_CHECKING:
 def file_verdict(file: Path, config_path: Path | None, *, as_json: bool) -> None:
     """Check the verdict in FILE, write it into the ledger, and keep it with the evidence of its run.
 
-    It has to be about this party or its peer, in a job that is known here, by the auditor of the contract.
-    When one about this party is filed, the record of its run may go.
+    It has to be about this party or its peer, in a job that is known here, by the auditor of the contract,
+    and about all that its party has signed, by what is kept here: else let the auditor judge with the
+    receipt of this party. When one about this party is filed, the record of its run may go.
     """
+    from parties.auditors.receipts import kept_receipt, open_receipt
     from parties.auditors.verdicts import VERDICT_BYTES, read_verdict
 
     config, data = load(config_path), read_shown(file, VERDICT_BYTES)
@@ -57,6 +59,8 @@ def file_verdict(file: Path, config_path: Path | None, *, as_json: bool) -> None
         standing = Standing(job.job_id, job.peer, JUDGED, ended=job.updated)
     if standing.state == RUNNING:
         raise UsageError(f"The run of job {job.job_id} goes on.", "Wait for its end.")
+    if (kept := kept_receipt(store, job.job_id)) is not None:
+        found.confirm_receipt(open_receipt(kept))
     whose = "verdict" if found.role is job.role else "peer_verdict"
     store.keep_verdict(replace(standing, **{whose: body["outcome"]}), found.subject[:16], data)
     said = {"about": body["party"], "outcome": body["outcome"], "auditor": found.auditor.name}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from parties.evidence.store import BROKEN_OFF, CLEARED, COIN, CONVICTED, DUE, JUDGED, KEPT, PASSED, RUNNING
+from parties.evidence.store import BROKEN_OFF, COIN, DUE, JUDGED, KEPT, PASSED, RUNNING, SETTLED
 from smc.analyses.studies.columns import PERSONS
 
 _STATES: Final = {
@@ -88,7 +88,7 @@ def next_step(standing: Mapping[str, str]) -> str:
     job_id = standing["job_id"]
     if standing["state"] != DUE:
         return ""
-    if standing["verdict"] in (CLEARED, CONVICTED):
+    if standing["verdict"] in SETTLED:
         return f"duetto evidence delete {job_id}"
     return f"duetto evidence bundle {job_id} --auditor auditor.json -o {job_id}.bundle"
 

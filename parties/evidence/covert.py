@@ -27,6 +27,7 @@ from parties.evidence.statements import (
     Closed,
     Recorded,
     RunRecord,
+    Start,
     end_text,
     gate_text,
     is_signed,
@@ -108,8 +109,7 @@ class CovertRun:
             keys={job.role: key_text(signing.public_key()), job.role.other: key_text(peer.signing)},
             signatures={job.role: job.own_signature, job.role.other: job.peer_signature},
             paillier={job.role: own_modulus, job.role.other: int(peer.paillier.n)},
-            commitments={job.role: self.commitment},
-            given=b"",
+            start=Start({job.role: self.commitment}, {job.role: self.public}),
             seed=self._secrets.seed,
             parts={job.role: self._secrets.part},
         )
@@ -123,7 +123,9 @@ class CovertRun:
             ProtocolViolation: it has another size, as that of a peer for which the job is not covert.
         """
         theirs = check_size("commitment to its seed", commitment, COMMITMENT_BYTES)
-        self._case = replace(self._case, commitments={**self._case.commitments, self._role.other: theirs})
+        start = self._case.start
+        commitments = {**start.commitments, self._role.other: theirs}
+        self._case = replace(self._case, start=start._replace(commitments=commitments))
 
     def give(self, public: bytes) -> None:
         """Take in the peer's bytes for this side's randomness, which came after this side's commitment.
@@ -131,11 +133,14 @@ class CovertRun:
         Raises:
             ProtocolViolation: they have another size.
         """
-        self._case = replace(self._case, given=check_size("part of the randomness", public, PART_BYTES))
+        theirs = check_size("part of the randomness", public, PART_BYTES)
+        start = self._case.start
+        given = {**start.given, self._role.other: theirs}
+        self._case = replace(self._case, start=start._replace(given=given))
 
     def randomness(self) -> Randomness:
         """The source of all randomness of the run."""
-        return Randomness.of_run(run_seed(self._secrets.seed, self._case.given))
+        return Randomness.of_run(run_seed(self._secrets.seed, self._case.start.given[self._role.other]))
 
     def record(self, transport: Transport) -> Transport:
         """The transport, of which all frames are recorded from now on.
@@ -156,10 +161,11 @@ class CovertRun:
                 committed to.
         """
         heads, counts = self._heads()
-        own = self._signing.sign(end_text(self._digest, self._role, self._case.commitments, heads))
+        own = self._signing.sign(end_text(self._digest, self._role, self._case.start, heads))
         closed = Closed(byte_row(own), byte_row(self._secrets.part))
         self.put_aside(closed)
         self._case = replace(self._case, end=heads, end_counts=counts, end_signatures={self._role: own})
+        self._keep_record()
         channel.send(closed)
         channel.finish(lambda: self._hear_end(channel, heads, own))
 
@@ -188,8 +194,7 @@ class CovertRun:
         now = self._clock.now()
         standing = replace(self._standing, why=why, ended=text(now))
         if not why:
-            receipt = replace(self._case, seed=b"", given=b"", papers=(), sent={}, received={}, answers=())
-            self._store.write(job_id, RECEIPT, receipt.encode())
+            self._store.write(job_id, RECEIPT, self._case.receipt().encode())
         if not why and not self._days:
             self._store.leave_receipt(standing)
             return why
@@ -220,8 +225,9 @@ class CovertRun:
     def speak(self, channel: Channel) -> None:
         """Sign the record so far, at the gate."""
         heads, counts = self._heads()
-        own = self._signing.sign(gate_text(self._digest, self._role, self._case.commitments, heads))
+        own = self._signing.sign(gate_text(self._digest, self._role, self._case.start, heads))
         self._case = replace(self._case, gate=heads, gate_counts=counts, gate_signatures={self._role: own})
+        self._keep_record()
         recorded = Recorded(byte_row(own))
         self.put_aside(recorded)
         channel.send(recorded)
@@ -236,14 +242,14 @@ class CovertRun:
         signature = channel.recv(Recorded, ExpectedByteRows(1, SIGNATURE_BYTES)).tobytes()
         if heads is None:
             raise ProtocolViolation("The gate was passed before it was reached.")
-        text = gate_text(self._digest, self._role.other, self._case.commitments, heads.other)
+        text = gate_text(self._digest, self._role.other, self._case.start, heads.other)
         if not is_signed(self._peer.signing, text, signature):
             raise ProtocolViolation(_DIFFERENT, _ASK)
         self._case = replace(
             self._case, gate_signatures={**self._case.gate_signatures, self._role.other: signature}
         )
-        # A daemon that dies after this has to be able to show what it has signed.
-        self._keep_record()
+        # From here on the peer may hear a result, and be gone: what it has signed holds it to its record.
+        self._save()
 
     def put_aside(self, message: Message) -> None:
         """Keep a message that this side is about to send and that does not follow from its seed."""
@@ -254,25 +260,20 @@ class CovertRun:
         case = self._case
         if case.gate is None:
             raise ProtocolViolation("A result was reached without passing the gate.")
-        return RunRecord(case.commitments, case.gate, case.gate_signatures, self._heads()[0]).document()
+        return RunRecord(case.start, case.gate, case.gate_signatures, self._heads()[0]).document()
 
     def _hear_end(self, channel: Channel, heads: ChainHeads, own: bytes) -> None:
         parts = channel.recv(Closed, ExpectedByteRows(1, SIGNATURE_BYTES), ExpectedByteRows(1, PART_BYTES))
         signature, part = (each.tobytes() for each in parts)
-        other, commitments = self._role.other, self._case.commitments
-        if not is_signed(
-            self._peer.signing, end_text(self._digest, other, commitments, heads.other), signature
-        ):
+        other, start = self._role.other, self._case.start
+        if not is_signed(self._peer.signing, end_text(self._digest, other, start, heads.other), signature):
             raise ProtocolViolation(_DIFFERENT, _ASK)
-        if not opens_part(commitments[other], self._digest, other, part):
+        self._case = replace(self._case, end_signatures={self._role: own, other: signature})
+        if not opens_part(start.commitments[other], self._digest, other, part):
             raise ProtocolViolation(
                 "The peer's part of the coin is not the one that it had committed to.", _ASK
             )
-        self._case = replace(
-            self._case,
-            parts={**self._case.parts, other: part},
-            end_signatures={self._role: own, other: signature},
-        )
+        self._case = replace(self._case, parts={**self._case.parts, other: part})
 
     def _heads(self) -> tuple[ChainHeads, Counts]:
         """What stands for the record so far, and how many frames each lane has."""
@@ -282,7 +283,11 @@ class CovertRun:
         return ChainHeads(sent.head, received.head), (sent.counts(), received.counts())
 
     def _keep_record(self) -> None:
-        """Write the record so far to the disk: what went each way, and the frames that came."""
+        """Write the record so far to the disk: what went each way, and the frames that came.
+
+        Before a signature under it is sent: a daemon that dies then has to show what the peer can hold
+        against it.
+        """
         if self._recorder is not None and self._record is not None:
             sent, received = self._recorder.sent.lanes(), self._recorder.received.lanes()
             self._case = replace(self._case, sent=sent, received=received)

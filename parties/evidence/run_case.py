@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from parties.errors import DataError
 from parties.evidence.cells import decode_column, encode_column
-from parties.evidence.statements import ChainHeads
+from parties.evidence.statements import ChainHeads, Start
 from smc.analyses.studies.columns import Column
-from smc.channel.message import is_kind
+from smc.channel.message import MAX_LANES, is_kind
 from smc.evidence.record import Said
 from smc.forms import Role
 
@@ -32,8 +32,7 @@ class RunCase:
         keys: the parties' signing keys, 64 hexadecimal digits each.
         signatures: under the contract.
         paillier: N of each party's Paillier key.
-        commitments: of both to seed and coin, 64 bytes each.
-        given: the peer's bytes for this party's randomness.
+        start: what both said before the run.
         seed: of this party.
         parts: of the coin, of those who have told it; this party's own as well.
         papers: data of the messages that do not follow from the seed, as this party sent them in their order.
@@ -56,8 +55,7 @@ class RunCase:
     keys: Mapping[Role, str]
     signatures: Mapping[Role, bytes]
     paillier: Mapping[Role, int]
-    commitments: Mapping[Role, bytes]
-    given: bytes
+    start: Start
     seed: bytes = field(repr=False)
     parts: Mapping[Role, bytes] = field(default_factory=dict, repr=False)
     papers: Sequence[bytes] = ()
@@ -83,8 +81,8 @@ class RunCase:
             "keys": _by_role(self.keys),
             "signatures": _hex(self.signatures),
             "paillier": {role.value: str(n) for role, n in self.paillier.items()},
-            "commitments": _hex(self.commitments),
-            "given": self.given.hex(),
+            "commitments": _hex(self.start.commitments),
+            "given": _hex(self.start.given),
             "seed": self.seed.hex(),
             "parts": _hex(self.parts),
             "papers": [paper.hex() for paper in self.papers],
@@ -101,6 +99,10 @@ class RunCase:
             "judges": self.judges,
         }
         return json.dumps(document, separators=(",", ":")).encode()
+
+    def receipt(self) -> RunCase:
+        """What both have signed of the run and have told of the coin, without seed, data and messages."""
+        return replace(self, seed=b"", papers=(), sent={}, received={}, answers=())
 
 
 def decode_case(data: bytes) -> RunCase:
@@ -120,8 +122,7 @@ def decode_case(data: bytes) -> RunCase:
             keys={Role(role): _text(key) for role, key in head["keys"].items()},
             signatures=_unhex(head["signatures"]),
             paillier={Role(role): int(_text(n)) for role, n in head["paillier"].items()},
-            commitments=_unhex(head["commitments"]),
-            given=bytes.fromhex(head["given"]),
+            start=Start(_unhex(head["commitments"]), _unhex(head["given"])),
             seed=bytes.fromhex(head["seed"]),
             parts=_unhex(head["parts"]),
             papers=[bytes.fromhex(paper) for paper in head["papers"]],
@@ -137,7 +138,7 @@ def decode_case(data: bytes) -> RunCase:
             answers=tuple(map(bool, head["answers"])),
             judges=bool(head["judges"]),
         )
-        both = (case.keys, case.signatures, case.paillier, case.commitments)
+        both = (case.keys, case.signatures, case.paillier, *case.start)
         if any(set(each) != set(Role) for each in both):
             raise ValueError("not of both")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -226,6 +227,8 @@ def _said(document: Mapping[str, Any]) -> dict[int, tuple[Said, ...]]:
     }
     if not all(is_kind(said.kind) and len(said.digest) == 32 for frames in found.values() for said in frames):
         raise ValueError("not what frames say")
+    if not all(0 <= lane <= MAX_LANES for lane in found):
+        raise ValueError("not lanes")
     return found
 
 

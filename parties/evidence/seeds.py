@@ -17,12 +17,13 @@ from parties.ports.terms import digest
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.numeric.rounding import DIGEST_BYTES, rounding_digest
 
 SEED_BYTES: Final = 32
 PART_BYTES: Final = 16
 """Of what each side gives to the randomness of the other, and to the coin."""
-COMMITMENT_BYTES: Final = 64
-"""A digest over the seed, and one over the part of the coin."""
+COMMITMENT_BYTES: Final = 64 + DIGEST_BYTES
+"""A digest over the seed, one over the part of the coin, and how the party's machine rounds."""
 
 _SEED: Final = b"duetto evidence seed v1"
 _COIN: Final = b"duetto evidence part of the coin v1"
@@ -48,8 +49,10 @@ class Secrets:
         return cls(random.bytes(SEED_BYTES), random.bytes(PART_BYTES))
 
     def commitment(self, job_digest: bytes, role: Role) -> bytes:
-        """To both, 64 bytes; the seed hides the first half, the second is told at the end of the run."""
-        return _to_seed(job_digest, role, self.seed) + _to_part(job_digest, role, self.part)
+        """To both, and how this machine rounds, 72 bytes; the part of the coin is told at the end."""
+        return (
+            _to_seed(job_digest, role, self.seed) + _to_part(job_digest, role, self.part) + rounding_digest()
+        )
 
 
 def opens_seed(commitment: bytes, job_digest: bytes, role: Role, seed: bytes) -> bool:
@@ -59,7 +62,12 @@ def opens_seed(commitment: bytes, job_digest: bytes, role: Role, seed: bytes) ->
 
 def opens_part(commitment: bytes, job_digest: bytes, role: Role, part: bytes) -> bool:
     """Whether a part of the coin is the one that a party has committed to."""
-    return commitment[32:] == _to_part(job_digest, role, part)
+    return commitment[32:64] == _to_part(job_digest, role, part)
+
+
+def rounds_as_here(commitment: bytes) -> bool:
+    """Whether the machine of the party that made it finds the floating-point numbers that this one does."""
+    return commitment[64:] == rounding_digest()
 
 
 def run_seed(seed: bytes, given: bytes) -> bytes:

@@ -1,7 +1,8 @@
 """What both sides of a covert run sign about its record, and the messages that carry it.
 
 Each signs twice: at the gate, before anything is opened, and at its end. Only signatures travel: a side knows
-what the other has to have signed, so one that does not hold says that the two records differ.
+what the other has to have signed, so one that does not hold says that the two records differ. What is signed
+holds what both have said before the run as well, so that neither can take another seed afterwards.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from parties.evidence.seeds import COMMITMENT_BYTES, PART_BYTES
 from parties.ports.terms import digest
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows
@@ -20,8 +22,8 @@ from smc.forms import Role
 
 SIGNATURE_BYTES: Final = 64
 
-_GATE: Final = b"duetto evidence record at the gate v1\0"
-_END: Final = b"duetto evidence record at the end v1\0"
+_GATE: Final = b"duetto evidence record at the gate v2\0"
+_END: Final = b"duetto evidence record at the end v2\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,16 @@ class ChainHeads(NamedTuple):
         return ChainHeads(self.received, self.sent)
 
 
-Commitments = Mapping[Role, bytes]
-"""The commitment of each party to its seed and its part of the coin, 64 bytes each."""
+class Start(NamedTuple):
+    """What each party has said before the run.
+
+    Attributes:
+        commitments: to its seed and its part of the coin, and how its machine rounds, 72 bytes each.
+        given: what it gave for the randomness of the other, 16 bytes each.
+    """
+
+    commitments: Mapping[Role, bytes]
+    given: Mapping[Role, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +84,13 @@ class RunRecord:
     """What a certificate says of the record of a covert run, as the party sees it that made it.
 
     Attributes:
-        commitments: of both to seed and coin, 64 bytes each.
+        start: what both said before the run.
         gate: the heads before anything was opened.
         signatures: of both under them.
         end: the heads when the party had all that it needed.
     """
 
-    commitments: Commitments
+    start: Start
     gate: ChainHeads
     signatures: Mapping[Role, bytes]
     end: ChainHeads
@@ -92,22 +102,27 @@ class RunRecord:
         Raises:
             KeyError, TypeError, ValueError: it is malformed.
         """
-        if set(document) != {"commitments", "gate", "signatures", "end"}:
+        if set(document) != {"commitments", "given", "gate", "signatures", "end"}:
             raise ValueError("other entries than those of a record")
-        both = [
+        commitments, given, signatures = (
             {role: _bytes(document[name][role.value], size) for role in Role}
-            for name, size in (("commitments", 64), ("signatures", SIGNATURE_BYTES))
-        ]
+            for name, size in (
+                ("commitments", COMMITMENT_BYTES),
+                ("given", PART_BYTES),
+                ("signatures", SIGNATURE_BYTES),
+            )
+        )
         gate, end = (
             ChainHeads(*(_bytes(document[name][way], 32) for way in ("sent", "received")))
             for name in ("gate", "end")
         )
-        return cls(both[0], gate, both[1], end)
+        return cls(Start(commitments, given), gate, signatures, end)
 
     def document(self) -> dict[str, dict[str, str]]:
         """As plain JSON values."""
         return {
-            "commitments": {role.value: made.hex() for role, made in self.commitments.items()},
+            "commitments": {role.value: made.hex() for role, made in self.start.commitments.items()},
+            "given": {role.value: made.hex() for role, made in self.start.given.items()},
             "gate": {way: head.hex() for way, head in self.gate._asdict().items()},
             "signatures": {role.value: made.hex() for role, made in self.signatures.items()},
             "end": {way: head.hex() for way, head in self.end._asdict().items()},
@@ -121,14 +136,14 @@ def _bytes(text: str, size: int) -> bytes:
     return found
 
 
-def gate_text(job_digest: bytes, role: Role, commitments: Commitments, heads: ChainHeads) -> bytes:
+def gate_text(job_digest: bytes, role: Role, start: Start, heads: ChainHeads) -> bytes:
     """What the party in a role signs at the gate."""
-    return _GATE + _about(job_digest, role, commitments, heads)
+    return _GATE + _about(job_digest, role, start, heads)
 
 
-def end_text(job_digest: bytes, role: Role, commitments: Commitments, heads: ChainHeads) -> bytes:
+def end_text(job_digest: bytes, role: Role, start: Start, heads: ChainHeads) -> bytes:
     """What it signs at the end of the run."""
-    return _END + _about(job_digest, role, commitments, heads)
+    return _END + _about(job_digest, role, start, heads)
 
 
 def is_signed(key: Ed25519PublicKey, text: bytes, signature: bytes) -> bool:
@@ -140,5 +155,6 @@ def is_signed(key: Ed25519PublicKey, text: bytes, signature: bytes) -> bool:
     return True
 
 
-def _about(job_digest: bytes, role: Role, commitments: Commitments, heads: ChainHeads) -> bytes:
-    return digest(job_digest, role.value.encode(), *(commitments[one] for one in Role), *heads)
+def _about(job_digest: bytes, role: Role, start: Start, heads: ChainHeads) -> bytes:
+    said = (each[one] for each in start for one in Role)
+    return digest(job_digest, role.value.encode(), *said, *heads)

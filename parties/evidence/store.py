@@ -13,6 +13,7 @@ A start and a listing read one small file a run.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import struct
@@ -51,7 +52,10 @@ JUDGED: Final = "judged"
 
 CLEARED: Final = "cleared"
 CONVICTED: Final = "convicted"
-"""What a verdict says that settles an audit."""
+PARTIAL: Final = "partial"
+UNSIGNED: Final = "unsigned"
+SETTLED: Final = frozenset((CLEARED, CONVICTED, PARTIAL, UNSIGNED))
+"""What a verdict says that settles an audit, once it is about all that the party has signed."""
 
 COIN: Final = "coin"
 BROKEN_OFF: Final = "broken off"
@@ -74,7 +78,7 @@ class Standing:
         job_id: the job.
         peer: the other party.
         state: `running`, `due` for an audit, `kept` for the days of the policy alone, `passed`: only the
-            receipt is left, or `judged`: only verdicts are.
+            receipt is left, or `judged`: only verdicts are, and the receipt.
         why: `coin`, `broken off`, or empty.
         until: until when it is kept at least, RFC 3339 in UTC; empty where until it is deleted by a person.
         ended: when the run ended, RFC 3339 in UTC; empty before.
@@ -94,7 +98,7 @@ class Standing:
     @property
     def is_awaited(self) -> bool:
         """Whether an auditor may still ask for the record: it is due, and no verdict about it is filed."""
-        return self.state == DUE and self.verdict not in (CLEARED, CONVICTED)
+        return self.state == DUE and self.verdict not in SETTLED
 
 
 class EvidenceStore:
@@ -313,14 +317,16 @@ class EvidenceStore:
         self._leave(replace(standing, state=PASSED, until=""), CASE, INPUTS, FRAMES)
 
     def delete(self, job_id: str) -> None:
-        """Delete the record of a job, if there is one; verdicts stay until they are all that is left.
+        """Delete the record of a job, if there is one; verdicts and receipt stay until nothing else is left.
+
+        Without a verdict the receipt goes as well.
 
         Raises:
             StorageError: it cannot be deleted.
         """
         folder = self._folder(job_id)
         if any(folder.glob(f"{_VERDICT}*")) and self.standing(job_id).state != JUDGED:
-            self._leave(replace(self.standing(job_id), state=JUDGED, until=""), CASE, INPUTS, FRAMES, RECEIPT)
+            self._leave(replace(self.standing(job_id), state=JUDGED, until=""), CASE, INPUTS, FRAMES)
             return
         with _writing(folder):
             if folder.exists():
@@ -369,7 +375,7 @@ class FrameFile:
                 self._write()
 
     def flush(self) -> None:
-        """Write what is waiting.
+        """Write what is waiting, and have all of the file on the disk: what is signed next is about it.
 
         Raises:
             StorageError: the disk does not take it.
@@ -377,6 +383,9 @@ class FrameFile:
         with self._lock:
             if self._waiting:
                 self._write()
+            if self._pieces:
+                with _writing(self._path.parent), self._path.open("rb") as file:
+                    os.fsync(file.fileno())
 
     def _write(self) -> None:
         bound = _bound_to(self._job_id, FRAMES, self._pieces)

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Final
 
 from smc.channel.channel import Channel
 from smc.channel.message import Frame
-from smc.errors import DuettoError, PeerLost
+from smc.errors import DuettoError, OutOfMemory, PeerLost
 from smc.evidence.record import Came, Chain
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.full_session import FullSession
 
+_POOR: Final = "This machine lacks memory, or a file, to make the run again."
 _LATE: Final = "The program did not come in time to where the next frame of the record was read."
 WAITING_SECONDS: Final = 600.0
 """A frame is read after those that were sent before it on its lane. A program that does not send them in this
@@ -22,7 +23,7 @@ time runs on too slow a machine, or is another than the one that ran, or the rec
 
 
 class NotReplayed(DuettoError):  # noqa: N818 - a state of the record
-    """The program did not come in time to where a frame was read, so that nobody knows what it sends."""
+    """The machine did not suffice to make the run again, so that nobody knows what the program sends."""
 
     code = "not-replayed"
     advice = "Run the audit again on a machine that is as fast as the party's, with nothing else to do."
@@ -107,10 +108,12 @@ def replay(
         given: what else the session had: network, lanes and keys, see `FullSession`.
 
     Returns:
-        What it sends. The program may fail as it did: then it is what it sends before.
+        What it sends. The program may fail, as it did in the run or on data that it cannot read: then it is
+        what it sends before.
 
     Raises:
-        NotReplayed: it does not come in time to where a frame of the record was read.
+        NotReplayed: it does not come in time to where a frame of the record was read, or this machine lacks
+            memory or a file for it.
     """
     transport = ReplayTransport(frames, waiting)
     with ThreadPoolExecutor(workers) as executor:
@@ -119,7 +122,9 @@ def replay(
             program(session)
             session.verify()
             session.channel.finish()
-        except DuettoError:
+        except (MemoryError, OSError, OutOfMemory):
+            raise NotReplayed(_POOR) from None
+        except Exception:  # noqa: S110 - data that are shown can be anything
             pass  # as in the run, or because the record ends: what counts is what was sent
         finally:
             transport.close()

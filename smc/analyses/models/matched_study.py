@@ -90,6 +90,12 @@ class MatchedModelsStudy(Study):
 
     @property
     @override
+    def depends_on_rounding(self) -> bool:
+        """Logarithms of exposures, and the angles of shares."""
+        return True
+
+    @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The keys, and of the columns that the models name those of the role."""
         return {role: self._vertical.columns(role) for role in Role}

@@ -60,6 +60,12 @@ class ModelsStudy(Study):
 
     @property
     @override
+    def depends_on_rounding(self) -> bool:
+        """Each side's derivatives are exponentials, products of matrices and solutions of its own rows."""
+        return True
+
+    @property
+    @override
     def longest(self) -> Study | None:
         """Of the most openings; where more than the usual ones are taken, each step is as dear as these."""
         return replace(self, traced_openings=MAX_FIT_OPENINGS)

@@ -76,6 +76,11 @@ class PlanStudy(Study):
 
     @property
     @override
+    def depends_on_rounding(self) -> bool:
+        return any(part.study.depends_on_rounding for part in self.parts)
+
+    @property
+    @override
     def longest(self) -> Study | None:
         """With the longest runs of those parts whose data decide it."""
         if all(part.study.longest is None for part in self.parts):

@@ -185,6 +185,14 @@ class Study(ABC):
         return 0
 
     @property
+    def depends_on_rounding(self) -> bool:
+        """Whether what is sent follows from floating-point numbers that machines round in different ways.
+
+        The wire's baseline is made again as on another machine for all that say no.
+        """
+        return False
+
+    @property
     def longest(self) -> Study | None:
         """The same study, whose run over shapes is as long as any; None where data do not decide that."""
         return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from parties.auditors.audit import AuditFinding, audit
+from parties.auditors.audit import AuditFinding, Outcome, audit
 from parties.evidence.run_case import Inputs, RunCase, decode_case, decode_inputs
 from parties.evidence.store import CASE, INPUTS, EvidenceStore
 from smc.analyses.registry import ANALYSES
@@ -17,6 +17,9 @@ from tests.parties.jobs.joined import ROLES
 from tests.support.keys import toy
 
 KEY = "ab" * 32
+FOLLOWED = (Outcome.CLEARED, Outcome.PARTIAL, Outcome.UNSIGNED)
+"""What is said of a side that followed the program in a run that ended, or broke off somewhere."""
+
 AUDITED = {"auditors": {"office": KEY}}
 """Entries of a rule that lets `office` audit."""
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from parties.auditors.audit import Outcome, audit
-from parties.auditors.verdicts import is_not_due
-from parties.certificates.verification import read_certificate
+from parties.auditors.receipts import open_receipt
 from parties.contracts.state import State
 from parties.errors import JobError, PolicyError
 from parties.evidence.run_case import decode_case
@@ -18,7 +17,7 @@ from parties.ledger.entries import EXACT, SPENT
 from scripts.soak.kinds import furnish, kinds
 from smc.analyses.registry import ANALYSES
 from smc.forms import Role
-from tests.parties.evidence.covert import AUDITED, Deviating, covert, finding, shown
+from tests.parties.evidence.covert import AUDITED, FOLLOWED, Deviating, covert, finding, shown
 from tests.parties.jobs.joined import ANN
 from tests.support.grids import grid
 from tests.support.keys import toy
@@ -31,6 +30,9 @@ KINDS = {
     for name, job in kinds(NAMES).items()
     if not name.endswith(", then") and job["job"]["analysis"] != "preparation"
 }
+
+
+_BACKWARDS, _BUT_ONE = slice(None, None, -1), slice(1, None)
 
 
 def prepare(institutions, **entries):
@@ -97,7 +99,10 @@ def test_a_changed_statement_about_the_record_ends_the_run(institutions, kind, a
         assert (record.state, record.error_code) == (State.FAILED, "protocol-violation")
         assert not {EXACT, SPENT} & events
     assert standing(institutions, "north", job_id) == (DUE, BROKEN_OFF)
-    assert finding(institutions, "north", job_id).outcome is Outcome.CLEARED
+    # A part of the coin that was not committed to comes with a signature that holds.
+    signed = "nothing" if kind == "evidence-recorded" else "gate" if at == 0 else "end"
+    assert finding(institutions, "north", job_id).signed == signed
+    assert finding(institutions, "north", job_id).outcome in FOLLOWED
 
 
 def test_of_a_run_that_is_not_due_a_receipt_is_left(institutions):
@@ -105,16 +110,14 @@ def test_of_a_run_that_is_not_due_a_receipt_is_left(institutions):
     prepare(institutions)
     job_id = institutions.submit(covert(KINDS[SHORT], rate="1/1000000"))
     institutions.ended(job_id)
-    document = institutions.network.managers["north"].certificate(job_id)
-    certificate = read_certificate(json.dumps(document).encode())
     for name in NAMES:
         kept = {path.name for path in (institutions.folder / name / "evidence" / job_id).iterdir()}
         assert kept == {"receipt", "state.json"}
         receipt = decode_case(EvidenceStore(institutions.folder / name).read(job_id, RECEIPT))
-        assert is_not_due(receipt, certificate)
+        assert not open_receipt(receipt).was_due
         assert (receipt.seed, receipt.sent, receipt.papers) == (b"", {}, [])
         forged = replace(receipt, parts={**receipt.parts, Role.BOB: bytes(16)})
-        assert not is_not_due(forged, certificate)
+        assert open_receipt(forged).was_due
 
 
 def test_a_record_that_the_policy_keeps_is_kept_for_its_days(institutions):
@@ -138,14 +141,24 @@ def test_another_seed_other_data_or_other_frames_convict(institutions):
     institutions.ended(job_id)
     case, inputs, frames = shown(institutions, "north", job_id)
     name, column = next((name, column) for name, column in inputs.data.items() if name == "age")
-    other = replace(column, values=column.values[::-1].copy())
+    other, fewer = (replace(column, values=column.values[part].copy()) for part in (_BACKWARDS, _BUT_ONE))
     longer = case.contract.replace('"seconds":600', '"seconds":601')
     for changed, ground in (
         ((replace(case, seed=bytes(32)), inputs, frames), "seed"),
         ((case, replace(inputs, data={**inputs.data, name: other}), frames), "data of column"),
+        ((case, replace(inputs, data={**inputs.data, "more": column}), frames), "other columns"),
+        ((case, replace(inputs, data={**inputs.data, name: fewer}), frames), "different lengths"),
         ((case, inputs, frames[:-2]), "frames"),
         ((replace(case, sent={0: case.sent[0][:3]}), inputs, frames), "signed at the gate"),
         ((replace(case, contract=longer), inputs, frames), "contract"),
+        *(
+            (
+                (replace(case, **{name: {**getattr(case, name), role: bytes(64)}}), inputs, frames),
+                f"signature of {role.value} under the record",
+            )
+            for name in ("gate_signatures", "end_signatures")
+            for role in Role
+        ),
     ):
         found = audit(*changed, ANALYSES, toy(Role.ALICE))
         assert found.outcome is Outcome.CONVICTED, found

@@ -9,15 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parties.auditors.audit import Outcome
+from parties.auditors import audit as audits
+from parties.auditors.audit import Outcome, audit
 from parties.contracts.state import State
 from parties.evidence.covert import CovertRun
+from parties.evidence.seeds import run_seed
 from parties.jobs import run as jobs_run
+from parties.jobs.checks.admission import Admission
+from parties.jobs.run import Run
+from parties.ledger.entries import EXACT as EXACT_RELEASE
+from parties.ledger.entries import SPENT
 from smc.analyses.disclosure.limits import NO_LIMITS, Agreed
 from smc.analyses.disclosure.owned import Owned
+from smc.analyses.registry import ANALYSES
+from smc.analyses.studies.columns import MARK, missing_mark
 from smc.channel.message import END
+from smc.errors import OutOfMemory
 from smc.forms import Role
-from tests.parties.evidence.covert import Deviating, covert, finding, shown
+from smc.numeric.random import Randomness
+from tests.parties.evidence.covert import FOLLOWED, Deviating, covert, finding, shown
 from tests.parties.evidence.test_covert_jobs import KINDS, NAMES, SHORT, prepare
 from tests.support.grids import grid
 from tests.support.seeds import seeded
@@ -78,7 +88,7 @@ def test_other_limits_than_were_agreed_on(institutions, monkeypatch):
     """A side that asks nothing of the intersection does not say what the program says."""
     bend_study(monkeypatch, no_limits)
     _, found = judged(institutions, EXACT, minimum_group=5, minimum_intersection=5)
-    assert found["north"].outcome is Outcome.CLEARED
+    assert found["north"].outcome in FOLLOWED
     assert found["south"].outcome is Outcome.CONVICTED
 
 
@@ -113,6 +123,133 @@ def test_one_bit_of_each_kind_of_message_convicts(institutions, kind):
         job_id = institutions.submit(covert(KINDS[kind]))
         institutions.ended(job_id)
         found = {name: finding(institutions, name, job_id) for name in NAMES}
-        assert found["north"].outcome is Outcome.CLEARED, (bent, found["north"])
+        assert found["north"].outcome in FOLLOWED, (bent, found["north"])
         assert found["south"].outcome is Outcome.CONVICTED, (bent, found["south"])
         assert found["south"].departure.kind == bent
+
+
+CHOSEN = bytes(range(16))
+
+
+def test_other_bytes_of_the_peer_for_the_own_seed(institutions, monkeypatch):
+    """South takes bytes that it likes for those that north gave, runs on them, and shows them."""
+    with monkeypatch.context() as patch:
+        honest = CovertRun.randomness
+
+        def chosen(run):
+            if run._role is Role.ALICE:
+                return honest(run)
+            return Randomness.of_run(run_seed(run._secrets.seed, CHOSEN))
+
+        patch.setattr(CovertRun, "randomness", chosen)
+        prepare(institutions)
+        job_id = institutions.submit(covert(KINDS[SHORT]))
+        assert {one.state for one in institutions.ended(job_id).values()} == {State.FINISHED}
+    assert finding(institutions, "north", job_id).outcome is Outcome.CLEARED
+    assert finding(institutions, "south", job_id).outcome is Outcome.CONVICTED
+    case, inputs, frames = shown(institutions, "south", job_id)
+    given = {**case.start.given, Role.ALICE: CHOSEN}
+    found = audit(replace(case, start=case.start._replace(given=given)), inputs, frames, ANALYSES)
+    assert (found.outcome, "signature" in found.ground) == (Outcome.CONVICTED, True), found
+
+
+def test_who_signs_other_bytes_than_the_peer_gave_opens_nothing(institutions, monkeypatch):
+    give = CovertRun.give
+    monkeypatch.setattr(
+        CovertRun, "give", lambda run, public: give(run, CHOSEN if run._role is Role.BOB else public)
+    )
+    prepare(institutions)
+    job_id = institutions.submit(covert(KINDS[SHORT]))
+    record = institutions.ended(job_id)["north"]
+    assert (record.state, record.error_code) == (State.FAILED, "protocol-violation")
+    events = {
+        entry.event
+        for entry in institutions.network.managers["north"].ledger.of_job(record.contract.digest.hex())
+    }
+    assert not {EXACT_RELEASE, SPENT} & events
+
+
+def committed(institutions, monkeypatch, change):
+    """What an audit says of south, which commits to columns that were changed and runs on the honest ones."""
+    made, keep = Admission.commitments, Run._keep_data
+
+    def commitments(admission, task, local):
+        return made(admission, task, bent(local) if task.role is Role.BOB else local)
+
+    def kept(run, evidence, task, local, days):
+        if task.role is Role.ALICE:
+            keep(run, evidence, task, local, days)
+        else:
+            columns = bent(local).columns
+            evidence.keep_data(columns, run._admission.committer(task).salts(columns), days)
+
+    def bent(local):
+        return replace(local, columns=change(dict(local.columns)))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Admission, "commitments", commitments)
+        patch.setattr(Run, "_keep_data", kept)
+        prepare(institutions)
+        job_id = institutions.submit(covert(KINDS[SHORT]))
+        assert {one.state for one in institutions.ended(job_id).values()} == {State.FINISHED}
+    assert finding(institutions, "north", job_id).outcome is Outcome.CLEARED
+    return finding(institutions, "south", job_id)
+
+
+def uneven(columns):
+    return {**columns, "age": replace(columns["age"], values=columns["age"].values[1:])}
+
+
+def out_of_bounds(columns):
+    values = columns["age"].values.copy()
+    values[0] = columns["age"].schema.upper + 1
+    return {**columns, "age": replace(columns["age"], values=values)}
+
+
+def undeclared(columns):
+    return {**columns, "@spare": columns["age"]}
+
+
+def wrong_marks(columns):
+    return {**columns, missing_mark("age"): replace(columns["age"], schema=MARK)}
+
+
+@pytest.mark.parametrize(
+    ("change", "ground"),
+    [
+        (uneven, "different lengths"),
+        (out_of_bounds, "outside the bounds"),
+        (undeclared, "does not declare"),
+        (wrong_marks, "outside the bounds"),
+    ],
+)
+def test_data_that_no_data_set_has_convict(institutions, monkeypatch, change, ground):
+    found = committed(institutions, monkeypatch, change)
+    assert (found.outcome, ground in found.ground) == (Outcome.CONVICTED, True), found
+
+
+@pytest.mark.parametrize("error", [IndexError, ZeroDivisionError, RecursionError])
+def test_data_that_the_program_cannot_read_end_in_a_verdict(institutions, monkeypatch, error):
+    prepare(institutions)
+    job_id = institutions.submit(covert(KINDS[SHORT]))
+    institutions.ended(job_id)
+
+    def unread(*_):
+        raise error
+
+    monkeypatch.setattr(audits, "run_study", unread)
+    found = finding(institutions, "south", job_id)
+    assert (found.outcome, error.__name__ in found.ground) == (Outcome.CONVICTED, True), found
+
+
+@pytest.mark.parametrize("error", [MemoryError, OSError, OutOfMemory])
+def test_a_machine_that_does_not_suffice_convicts_nobody(institutions, monkeypatch, error):
+    prepare(institutions)
+    job_id = institutions.submit(covert(KINDS[SHORT]))
+    institutions.ended(job_id)
+
+    def poor(*_):
+        raise error
+
+    monkeypatch.setattr(audits, "run_study", poor)
+    assert finding(institutions, "south", job_id).outcome is Outcome.UNDECIDED

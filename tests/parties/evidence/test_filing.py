@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,6 +11,7 @@ import pytest
 
 from parties.audit.files import read_log
 from parties.audit.lines import AUDIT_DUE
+from parties.auditors.audit import audit
 from parties.auditors.keys import make_keys
 from parties.auditors.verdicts import sign_missing, sign_verdict, signed_text
 from parties.certificates.verification import read_certificate
@@ -23,9 +23,14 @@ from parties.evidence.store import BROKEN_OFF, COIN, DUE, JUDGED, RUNNING, Evide
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import DUE as DUE_ENTRY
 from parties.ledger.entries import VERDICT
+from parties.pki.signing import key_text
 from scripts.soak.kinds import furnish, kinds
+from smc.analyses.registry import ANALYSES
 from smc.forms import Role
-from tests.parties.evidence.covert import Deviating, covert, finding, shown
+from tests.parties.evidence.covert import Deviating, covert, shown
+from tests.parties.evidence.leaving import Leaving, nothing_of, up_to_the_gate
+from tests.parties.jobs.joined import ROLES
+from tests.support.keys import toy
 
 NAMES = ("north", "south")
 JOB = kinds(NAMES)["statistics, noisy"]
@@ -59,11 +64,13 @@ def run(ready, keys, capsys, tmp_path):
         ready.ended(job_id)
         return job_id
 
-    def judged(name, job_id, by=keys, **changed):
-        case = replace(shown(ready, name, job_id)[0], **changed)
+    def judged(name, job_id, show=lambda case: case, **heads):
+        case, inputs, frames = shown(ready, name, job_id)
+        case = show(case)
+        found = audit(case, inputs, frames, ANALYSES, toy(ROLES[name]))
+        found = replace(found, heads={**found.heads, **heads})
         path = tmp_path / f"{name}.verdict"
-        found = finding(ready, name, job_id)
-        path.write_text(json.dumps(sign_verdict(case, found, by, CLOCK.stamp())))
+        path.write_text(json.dumps(sign_verdict(case, found, keys, CLOCK.stamp())))
         return path
 
     def called(*words):
@@ -79,7 +86,7 @@ def run(ready, keys, capsys, tmp_path):
     return SimpleNamespace(submit=submitted, judge=judged, call=called, entries=entries)
 
 
-def test_a_verdict_about_this_party_lets_its_record_go(ready, run):
+def test_a_verdict_about_this_party_lets_its_record_go(ready, run, tmp_path):
     job_id = run.submit()
     assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [COIN]
     code, said = run.call("delete", job_id)
@@ -96,8 +103,9 @@ def test_a_verdict_about_this_party_lets_its_record_go(ready, run):
     assert (listed["state"], listed["verdict"], listed["peer_verdict"]) == (DUE, "cleared", "")
     assert run.call("delete", job_id)[1]["verdicts_left"] is True
     folder = ready.folder / "north" / "evidence" / job_id
-    (kept,) = (one for one in folder.iterdir() if one.name != "state.json")
+    (kept,) = (one for one in folder.iterdir() if one.name not in ("receipt", "state.json"))
     assert kept.read_bytes() == path.read_bytes()
+    assert run.call("receipt", job_id, "-o", tmp_path / "receipt")[0] == 0  # for an audit of the peer
     assert EvidenceStore(ready.folder / "north").standing(job_id).state == JUDGED
     assert run.call("check", job_id)[0] == 2  # nothing is left to be checked
     assert run.call("delete", job_id)[1]["verdicts_left"] is False
@@ -133,7 +141,7 @@ def test_a_peer_that_deviates_stands_convicted_in_the_ledger(ready, run):
     assert (entry.about, entry.outcome, entry.auditor) == ("south", "convicted", "office")
 
 
-def test_what_is_no_verdict_on_a_run_here_is_not_filed(ready, run, tmp_path):
+def test_what_is_no_verdict_on_a_run_here_is_not_filed(ready, run, keys, tmp_path):
     """Nobody but the auditor of the contract decides, about its run, its parties and their keys."""
     job_id = run.submit()
     path = run.judge("north", job_id)
@@ -142,12 +150,13 @@ def test_what_is_no_verdict_on_a_run_here_is_not_filed(ready, run, tmp_path):
     forged = tmp_path / "forged"
     forged.write_text(json.dumps(document))
     case = shown(ready, "north", job_id)[0]
-    other = {**case.keys, Role.BOB: case.keys[Role.ALICE]}
-    record = case.end._replace(sent=bytes(32))
-    attacks = [(forged, "signature")]
-    for changed, what in (({"keys": other}, "keys"), ({"end": record}, "record")):
-        attack = shutil.copy(run.judge("north", job_id, **changed), tmp_path / what)
-        attacks.append((attack, what))
+    other = make_keys("other").signing
+    body = json.loads(path.read_text())["verdict"]
+    body["keys"]["bob"] = key_text(other.public_key())
+    strange = tmp_path / "keys"
+    strange.write_text(json.dumps({"verdict": body, "signature": keys.signing.sign(signed_text(body)).hex()}))
+    record = run.judge("north", job_id, end=case.end._replace(sent=bytes(32)))
+    attacks = [(forged, "signature"), (strange, "keys"), (record, "record")]
     for attack, what in attacks:
         code, said = run.call("file", attack)
         assert code == 65, said
@@ -184,20 +193,68 @@ def test_a_verdict_on_a_job_that_is_not_known_here_is_refused(run, keys):
     assert (code != 0, said["error"]["code"]) == (True, "unknown-job")
 
 
-def test_a_run_that_broke_off_has_no_certificate_and_is_checked_by_the_pinned_keys(ready, run, monkeypatch):
-    ready.network.bends[Role.BOB] = lambda transport: Deviating(transport, "evidence-recorded")
-    job_id = run.submit()
-    assert ready.network.managers["north"].store.get(job_id).state is State.FAILED
-    assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [BROKEN_OFF]
+@pytest.fixture
+def pinned(ready, monkeypatch):
+    """Lets commands find the keys of both parties, which have no files here."""
     identities = ready.network.identities
     monkeypatch.setattr(filing, "load_identity", lambda config: ready._identities[config.name])
     monkeypatch.setattr(filing, "load_peer", lambda config, peer: identities[peer])
     monkeypatch.setattr("parties.config.Config.peer", lambda config, name: name)
+    return identities
+
+
+def test_a_run_that_broke_off_has_no_certificate_and_is_checked_by_the_pinned_keys(
+    ready, run, pinned, monkeypatch
+):
+    ready.network.bends[Role.BOB] = lambda transport: Deviating(transport, "evidence-recorded")
+    job_id = run.submit()
+    assert ready.network.managers["north"].store.get(job_id).state is State.FAILED
+    assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [BROKEN_OFF]
     path = run.judge("north", job_id)
-    assert run.call("file", path)[1]["outcome"] == "cleared"
-    monkeypatch.setattr(filing, "load_peer", lambda config, peer: identities["north"])
+    assert run.call("file", path)[1]["outcome"] == "unsigned"
+    monkeypatch.setattr(filing, "load_peer", lambda config, peer: pinned["north"])
     code, said = run.call("file", path)
     assert (code, "keys of the parties" in json.dumps(said)) == (65, True)
+
+
+def test_a_verdict_on_less_than_the_peer_has_signed_is_not_filed(ready, run, pinned):
+    """South leaves after the gate, and shows the auditor a record without it: north has its signature."""
+    ready.network.bends[Role.BOB] = Leaving
+    job_id = run.submit()
+    code, said = run.call("file", run.judge("south", job_id, nothing_of))
+    assert (code, "shown less than" in json.dumps(said)) == (65, True)
+    assert run.entries(job_id, VERDICT) == []
+    assert run.call("file", run.judge("south", job_id))[1]["outcome"] == "convicted"
+
+
+def test_a_verdict_on_half_of_a_run_is_not_filed(ready, run):
+    job_id = run.submit()
+    half = run.judge("south", job_id, lambda case: up_to_the_gate(case, [])[0])
+    code, said = run.call("file", half)
+    assert (code, "at the end" in json.dumps(said)) == (65, True)
+    assert run.entries(job_id, VERDICT) == []
+    assert run.call("file", run.judge("south", job_id))[1]["outcome"] == "cleared"
+
+
+def test_of_a_run_that_broke_off_a_receipt_convicts_who_shows_nothing(
+    ready, run, pinned, keys, capsys, tmp_path
+):
+    """The auditor signs by it that south shows nothing, and it confirms the verdict offline."""
+    ready.network.bends[Role.BOB] = Leaving
+    job_id, kept, found, office = run.submit(), tmp_path / "kept", tmp_path / "found", tmp_path / "office"
+    keys.write(office)
+    assert run.call("receipt", job_id, "-o", kept)[0] == 0
+    code, said = run.call("verdict", kept, "--missing", "bob", "--keys", office, "-o", found)
+    assert (code, said["verdict"]["outcome"]) == (0, "missing")
+    assert run.call("file", found)[1]["outcome"] == "missing"
+    for words, confirmed in (((), []), (("--receipt", str(kept)), ["north"])):
+        with pytest.raises(SystemExit) as left:
+            main(["evidence", "verify", str(found), *words, "--json"])
+        assert int(left.value.code or 0) == 0
+        assert json.loads(capsys.readouterr().out)["confirmed_by"] == confirmed
+    with pytest.raises(SystemExit):
+        main(["evidence", "verify", str(found)])
+    assert keys.public.fingerprint in capsys.readouterr().out.replace("\n", "")
 
 
 def test_a_run_that_ended_with_the_daemon_is_due_in_ledger_and_log(ready, run):

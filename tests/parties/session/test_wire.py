@@ -67,6 +67,7 @@ def test_the_greeting_holds_the_digest_of_the_baseline(script, baseline):
 
 def test_messages_and_packets_are_those_of_the_baseline(script, baseline):
     assert script.messages() == baseline["messages"]
+    assert script.statements() == baseline["signed"]
     assert script.packets(script.peer_pb2.DESCRIPTOR) == baseline["peer"]
     assert script.packets(script.reverse_pb2.DESCRIPTOR) == baseline["reverse"]
     assert script.packets(script.control_pb2.DESCRIPTOR) == baseline["control"]
@@ -123,7 +124,7 @@ def test_what_a_party_says_to_its_own_users_is_not_the_peers_concern(script, bas
     assert script.digest(changed) == script.digest(baseline)
 
 
-@pytest.mark.parametrize("part", ["limits", "messages", "peer", "runs"])
+@pytest.mark.parametrize("part", ["limits", "messages", "signed", "peer", "runs"])
 def test_every_other_part_is(script, baseline, part):
     assert script.digest(baseline | {part: {}}) != script.digest(baseline)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smc.channel.message import END, Frame
-from smc.errors import PeerLost
+from smc.errors import OutOfMemory, PeerLost
 from smc.evidence.record import Came, Chain, InMemory
 from smc.evidence.replay import NotReplayed, ReplayTransport, replay
 from smc.evidence.verdict import Departure, judge
@@ -237,3 +237,28 @@ def test_a_seeded_source_that_does_not_replay_is_as_before():
 def test_the_first_deviation_is_that_of_a_session_before_that_of_its_lanes():
     sides = recorded(compare(), bends={Role.ALICE: first_of("base-offer")})
     assert not sides[Role.ALICE].verdict(compare()).is_cleared
+
+
+@pytest.mark.parametrize("error", [IndexError, KeyError, ZeroDivisionError])
+def test_a_program_that_fails_on_the_data_sends_what_it_sent_before(error):
+    """Data that are shown can be anything; what the program sends of them is judged, whatever it raises."""
+    each = recorded(compare())[Role.BOB]
+
+    def fails(session):
+        compare()(session)
+        raise error
+
+    made = replay(fails, Role.BOB, each.seed, each.frames, **each.given)
+    assert made.lanes()[0] == each.sent.lanes()[0][:-1]
+    assert judge(each.sent, made).deviation == Departure(0, len(made.lanes()[0]), END)
+
+
+@pytest.mark.parametrize("error", [MemoryError, OSError, OutOfMemory])
+def test_a_machine_without_memory_says_nothing_of_the_program(error):
+    each = recorded(compare())[Role.BOB]
+
+    def poor(session):
+        raise error
+
+    with pytest.raises(NotReplayed, match="memory"):
+        replay(poor, Role.BOB, each.seed, each.frames, **each.given)
