@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "33bdd7fb6e81f1b33145a443ac9f0f395e655d0bbb605fe870d127fb6d5a56a1"
+WIRE: Final = "c48b33e79b70e771f6c2d2be5175e38e435ea45769dbf7ed3a9620c8fe7fbaee"
 """Two programs understand each other only if they have the same."""
