@@ -42,7 +42,6 @@ _HEADS: Final[Mapping[str, str]] = {
 }
 _HEADS_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "results": {QUERY: "figure"},
-    "comparison": {"delta": "x >= y"},
 }
 """Of tables whose columns the program alone names: in others one of somebody's data may be called so."""
 _DATES: Final = "date"

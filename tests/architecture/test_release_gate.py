@@ -43,6 +43,7 @@ SILENT = frozenset(
         "smc.planning.pools.need_of",
         "smc.planning.pools.takes_pools",
         "smc.planning.route.plan_comparison",
+        "smc.protocols.against.weakest",
         "smc.protocols.intersection.cuckoo",
     }
 )

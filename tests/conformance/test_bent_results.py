@@ -13,8 +13,11 @@ from smc.channel.vectors import Bits, ByteRows
 from smc.ciphers.lattice_ring import pack_limbs
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.oblivious.circuits import DigitOffers, Openings
+from smc.oblivious.correlated_transfers import TransferChoiceColumns, TransferColumns
 from smc.protocols.intersection import exact, opprf
 from smc.protocols.intersection.exact import IntersectionMatches
+from smc.protocols.intersection.oprf import OprfStore
 from smc.secret.joins.circuit_psi import align
 from smc.secret.lattice.matrices import HeldMatrix, LatticeResponse, PeerMatrix, layout_of
 from smc.secret.sharing.bounds import Bounds
@@ -149,12 +152,14 @@ def test_what_comes_after_a_bent_store_is_uniform_whoever_has_which_rows(monkeyp
     _, seen = aligned(monkeypatch, bend, mine, theirs, lambda found: None)
     heard: dict[str, list[bytes]] = {}
     for kind, body in seen[Role.BOB]:
-        heard = {} if kind == "OprfStore" else {**heard, kind: [*heard.get(kind, []), body]}
+        heard = {} if kind == OprfStore.__name__ else {**heard, kind: [*heard.get(kind, []), body]}
     # What is of the rows of Alice: choices, offers and openings of the test of equality and the selection.
-    assert {"TransferColumns", "TransferChoiceColumns", "DigitOffers", "Openings"} <= heard.keys()
+    kinds = (TransferColumns, TransferChoiceColumns, DigitOffers, Openings)
+    assert {kind.__name__ for kind in kinds} <= heard.keys()
     # Openings say nothing with those of Bob either, which are the other shares of the same.
-    theirs = [body for kind, body in seen[Role.ALICE] if kind == "Openings"][-len(heard["Openings"]) :]
-    words = (np.frombuffer(b"".join(bodies), dtype=np.uint64) for bodies in (heard["Openings"], theirs))
+    openings = heard[Openings.__name__]
+    theirs = [body for kind, body in seen[Role.ALICE] if kind == Openings.__name__][-len(openings) :]
+    words = (np.frombuffer(b"".join(bodies), dtype=np.uint64) for bodies in (openings, theirs))
     opened = np.bitwise_xor(*words).tobytes()
     for kind, body in {**{kind: b"".join(bodies) for kind, bodies in heard.items()}, "": opened}.items():
         if len(body) > 4096:
