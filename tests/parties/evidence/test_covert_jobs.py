@@ -11,8 +11,9 @@ from parties.auditors.audit import Outcome, audit
 from parties.auditors.receipts import open_receipt
 from parties.contracts.state import State
 from parties.errors import JobError, PolicyError
+from parties.evidence.covert import CovertRun
 from parties.evidence.run_case import decode_case
-from parties.evidence.store import BROKEN_OFF, COIN, DUE, RECEIPT, EvidenceStore
+from parties.evidence.store import BROKEN_OFF, CASE, COIN, DUE, RECEIPT, EvidenceStore
 from parties.ledger.entries import EXACT, SPENT
 from scripts.soak.kinds import furnish, kinds
 from smc.analyses.registry import ANALYSES
@@ -71,7 +72,7 @@ def check_both_are_cleared(institutions, kind):
 
 @pytest.mark.parametrize("kind", ["matching, exact sums", SHORT])
 def test_a_covert_run_takes_no_more_rounds_and_a_signature_more(institutions, kind):
-    """Beside the handshake, with 80 bytes more each way, and the end, with 80 as well."""
+    """Beside the handshake, with 88 bytes more each way, and the end, with 80."""
     prepare(institutions)
     facts = []
     for document in (KINDS[kind], covert(KINDS[kind])):
@@ -83,6 +84,26 @@ def test_a_covert_run_takes_no_more_rounds_and_a_signature_more(institutions, ki
     for way in ("sent", "received"):
         assert audited[way] - plain[way] == 64
         assert audited["estimate"][way] - plain["estimate"][way] == 64
+
+
+def test_what_the_peer_has_signed_is_on_the_disk_before_anything_is_opened(institutions, monkeypatch):
+    """A daemon that dies after it has opened something still holds the peer to its record."""
+    prepare(institutions)
+    kept, honest = [], CovertRun.hear
+
+    def hear(run, channel):
+        honest(run, channel)
+        for name in NAMES:
+            store = EvidenceStore(institutions.folder / name)
+            for held in store.all():
+                case = decode_case(store.read(held.job_id, CASE))
+                if case.seed == run._secrets.seed:
+                    kept.append(set(case.gate_signatures))
+
+    monkeypatch.setattr(CovertRun, "hear", hear)
+    job_id = institutions.submit(covert(KINDS[SHORT]))
+    institutions.ended(job_id)
+    assert kept == [set(Role), set(Role)]
 
 
 @pytest.mark.parametrize("kind", ["evidence-recorded", "evidence-closed"])
