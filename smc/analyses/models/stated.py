@@ -21,12 +21,15 @@ from math import lcm
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc.analyses.disclosure.audit import Members, ShownTable, ShownTables
 from smc.analyses.models.design import Design, Factor, Ints
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.errors import DomainError
+
+Whole = NDArray[np.object_]
 
 _LARGEST: Final = 1 << 62
 _PRIME: Final = (1 << 31) - 1
@@ -97,22 +100,28 @@ def _held(factor: Factor, values: Ints) -> Bounded:
     lower, upper = factor.middle - factor.half, factor.middle + factor.half
     parts = lcm(lower.denominator, upper.denominator)
     least, most = int(lower * parts), int(upper * parts)
-    found, place = np.unique(values, return_inverse=True)
-    inside = [min(max(value * parts, least), most) - least for value in found.tolist()]
+    found, place = _distinct(values)
+    inside = np.minimum(np.maximum(found * parts, least), most) - least
     return _residues(inside, most - least, place)
 
 
 def _from_least(values: Ints) -> Bounded:
     """A column above its least value."""
+    found, place = _distinct(values)
+    inside = found - found[0] if len(found) else found
+    return _residues(inside, int(inside[-1]) if len(inside) else 0, place)
+
+
+def _distinct(values: Ints) -> tuple[Whole, Ints]:
+    """The values, each once, as numbers without a largest one; which of them stands where."""
     found, place = np.unique(values, return_inverse=True)
-    inside = [value - int(found[0]) for value in found.tolist()]
-    return _residues(inside, inside[-1] if inside else 0, place)
+    return found.astype(object), place.reshape(-1)
 
 
-def _residues(values: list[int], most: int, place: Ints) -> Bounded:
+def _residues(values: Whole, most: int, place: Ints) -> Bounded:
     if most >= _LARGEST:
-        values, most = [value % _PRIME for value in values], _PRIME
-    return np.array(values, dtype=np.int64)[place.reshape(-1)], most
+        values, most = values % _PRIME, _PRIME
+    return values.astype(np.int64)[place], most
 
 
 def _outcome(design: Design, held: Mapping[str, Ints]) -> Bounded:
