@@ -178,7 +178,7 @@ def longest_stretches(folder, kind: str, rows: int) -> Counter[Called]:
         made.network.asked = stretches
         job_id = made.submit(KINDS[kind])
         for manager in made.network.managers.values():
-            assert manager.store.wait_for(lambda: manager.store.get(job_id).state is State.FINISHED, 300)  # noqa: B023
+            assert manager.store.wait_for(lambda: manager.store.get(job_id).state is State.FINISHED, 900)  # noqa: B023
         return stretches.most
     finally:
         made.close()
