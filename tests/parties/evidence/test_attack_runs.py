@@ -17,6 +17,7 @@ from parties.errors import StorageError
 from parties.evidence.cells import Committer, commitment, decode_column, encode_column
 from parties.evidence.covert import CovertRun
 from parties.evidence.run_case import Inputs
+from parties.evidence.seeds import COMMITMENT_BYTES, PART_BYTES
 from parties.evidence.store import BROKEN_OFF, COIN, DUE, EvidenceStore
 from parties.jobs.checks.admission import Admission
 from parties.jobs.run import Run
@@ -66,8 +67,8 @@ def test_a_second_session_of_a_job_does_not_delete_the_evidence_of_the_first(ins
     for record in institutions.ended(job_id).values():
         assert record.state is State.FINISHED
     late = second[0].evidence
-    late.commit(bytes(64))
-    late.give(bytes(16))
+    late.commit(bytes(COMMITMENT_BYTES))
+    late.give(bytes(PART_BYTES))
     with contextlib.suppress(DuettoError):
         late.record(memory_pair(1.0)[0])
     second[0].ended(PeerLost("It is gone."))

@@ -9,7 +9,6 @@ from smc.ciphers.slot_transform import DEGREE
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret.products import narrow_sums
 from smc.secret.products.lattice_multiply import SlotResponse
 from smc.secret.products.narrow_sums import MOST, cost, sums
 from tests.support.seeds import seeded
@@ -79,16 +78,3 @@ def test_a_response_of_another_size_is_a_violation(monkeypatch):
 
     with pytest.raises(ProtocolViolation):
         run_pair(listed, listed, timeout=60)
-
-
-def test_the_module_says_what_a_row_takes():
-    """In full blocks: for each term, and for each sum."""
-    rows = 64 * 2 * DEGREE
-
-    def each(terms, answers):
-        found = cost(rows, terms, answers)
-        return (found.alice_bytes + found.bob_bytes) / rows
-
-    assert each(9, 1) - each(8, 1) == pytest.approx(12.4, abs=0.1)
-    assert each(8, 2) - each(8, 1) == pytest.approx(7.7 + 12, abs=0.2)
-    assert "12.4 bytes for each term, 7.7 and 12 for each sum" in (narrow_sums.__doc__ or "")
