@@ -44,7 +44,7 @@ SUFFIX: Final = r"[^\s\d.,'+<>=≤≥＜＞-][^\s\d]{0,7}"
 """What may stand behind a number, as a regular expression: it cannot be taken for a part of the number."""
 
 PREFIX: Final = SUFFIX + "(?<![+-])"
-"""What may stand before a number, as a regular expression; its end is no sign of the number."""
+"""What may stand before a number, as a regular expression; its end is not the sign of the number."""
 
 _NUMBER: Final = rf"([0-9][0-9.,' ]*(?:(?<=[0-9])[ \u00a0\u202f]?(?!%$){SUFFIX})?)%?$"
 _LIMIT: Final = re.compile(LIMIT_SIGN + _NUMBER)

@@ -118,7 +118,7 @@ def aligned(monkeypatch, bend, mine, theirs, program):
 
 
 def members(found):
-    """The own rows of Alice that are said to be Bob's, too."""
+    """The rows of Alice that are said to be Bob's, too."""
     bits = found.member.reveal()
     return found.rows[np.asarray(bits, dtype=bool)] if found.rows is not None else None
 

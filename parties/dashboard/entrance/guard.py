@@ -56,7 +56,8 @@ MAX_UPLOAD_BYTES: Final = 1 << 16
 _COOKIE: Final = "duetto"
 AWAY_COOKIE: Final = "duetto-away"
 _TEXTS: Final = frozenset({405, 421})
-"""Refusals that no page is made of: of another name, which may be any page of the web, and of no browser."""
+"""Refusals without a page: of a request under another name, which any page of the web can make, or by another
+method, which browsers do not use."""
 _HOST_BYTES: Final = 16
 _HOST: Final = re.compile(r"[0-9a-f]{32}\.localhost")
 
@@ -146,8 +147,8 @@ class Guard:
         app: what is behind it.
         access: links and sessions.
         rules: what is allowed.
-        page: what people see of a refusal. Who has come under another name, or is no browser, gets a line of
-            text.
+        page: what people see of a refusal. A request under another name, or not of a browser, is answered by
+            a line of text.
     """
 
     def __init__(self, app: ASGIApp, access: Access, rules: Rules, page: Page) -> None:
@@ -253,7 +254,7 @@ async def _body(request: Request, most: int) -> bytes:
 def _parts(kind: str, body: bytes) -> dict[str, list[str]]:
     """The fields of a form with a file; the names of files do not matter.
 
-    What is no text in a file becomes signs that say so: the page behind says what is wrong with the file.
+    Bytes that are not text become replacement characters: the page behind says what is wrong with the file.
     """
     found: dict[str, list[str]] = {}
     message = BytesParser().parsebytes(b"Content-Type: " + kind.encode("latin-1") + b"\r\n\r\n" + body)

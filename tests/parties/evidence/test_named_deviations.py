@@ -56,7 +56,7 @@ def flipped_noise(patch: Patch) -> None:
 
 
 def more_matches(patch: Patch) -> None:
-    """A number is added to the own share of the count."""
+    """A number is added to the side's share of the count."""
     honest = Aligned.total
 
     def total(aligned, column):

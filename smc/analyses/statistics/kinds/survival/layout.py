@@ -158,10 +158,6 @@ class SurvivalCells:
         ended = shaped[..., :-1].reshape(*shaped.shape[:-1], self.steps, self.endings.kinds)
         return np.moveaxis(ended, -1, -2), shaped[..., -1]
 
-    def without_strata(self) -> SurvivalCells:
-        """With the rows of all strata together."""
-        return replace(self, strata=Labels((None,), (), ((),)))
-
     def coarser(self, factor: int) -> SurvivalCells:
         """With steps that are so many times as long; the factor divides the number of steps."""
         stride = self.stride // factor if self.stride % factor == 0 else 1
