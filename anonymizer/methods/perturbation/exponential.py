@@ -20,6 +20,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.transition import (
     domain,
+    domain_provenance,
     draw_values,
     loss,
     of_one_cell,
@@ -90,7 +91,9 @@ class ExponentialMechanism(Method):
         for column in self.columns_of(table):
             one = table.provenance[column]
             read = one.content if self.around == "value" else one.content.spread()
-            cells[column] = self._behind_noise(table, read | one.domain | one.hierarchy, column)
+            cells[column] = self._behind_noise(
+                table, read | domain_provenance(table, column) | one.hierarchy, column
+            )
         return table.provenance.recoded(cells, gaps="none")
 
     @override

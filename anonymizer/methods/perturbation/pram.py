@@ -19,6 +19,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.transition import (
     domain,
+    domain_provenance,
     draw_values,
     of_one_cell,
     simulated_labels,
@@ -80,7 +81,7 @@ class PRAM(Method):
         for column in self.columns_of(table):
             content = table.provenance.content(column)
             read = content.spread() if self.invariant else content
-            cells[column] = self._behind_noise(table, read | table.provenance[column].domain, column)
+            cells[column] = self._behind_noise(table, read | domain_provenance(table, column), column)
         return table.provenance.recoded(cells, gaps="none")
 
     @override

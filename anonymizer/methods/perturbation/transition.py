@@ -11,6 +11,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.releases.guarantee import MAX_EPSILON, Guarantee
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
+from anonymizer.tables.provenance import Dependence
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -54,6 +55,17 @@ def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
             "Correct the cell or the declaration.",
         )
     return values, np.bincount(np.array(known, dtype=np.int64)[codes.codes], minlength=len(values))
+
+
+def domain_provenance(table: Table, column: str) -> Dependence:
+    """What decides the values of `domain`: declared categories, else all cells of the column.
+
+    Bounds of numbers and the type of truth values do not list what there is: which of them a matrix has, and
+    so what a cell may become, the cells of others decide.
+    """
+    given = table.provenance[column]
+    listed = table.schema.of(column).categories is not None
+    return given.domain if listed else given.domain | given.content.spread()
 
 
 def of_one_cell(column: str, matrix: Float, method: str) -> tuple[Guarantee, ...]:

@@ -105,6 +105,38 @@ def test_without_such_a_hierarchy_the_epsilon_is_promised():
     assert made.guarantees[0].over == ("income",)
 
 
+KIDS = {"type": "integer", "bounds": [0, 20]}
+FIVES = {"widths": [5], "lower": 0, "upper": 25}
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "before", "step"),
+    [
+        ([False] * 40, {"type": "boolean"}, [], {"method": "pram", "retention": 0.5}),
+        ([0, 1] * 20, KIDS, [], {"method": "pram", "retention": 0.5}),
+        ([0, 1] * 20, KIDS, [], {"method": "exponential-mechanism", "epsilon": 0.5}),
+        ([0, 1] * 20, KIDS, [{"method": "generalization", "levels": {"x": 1}}], {"method": "pram"}),
+    ],
+    ids=["truth values", "whole numbers", "distances", "labels"],
+)
+def test_values_that_no_declaration_lists_take_the_epsilon_away(cells, column, before, step):
+    """A value that one person has can be drawn for all, and for nobody where this person is not there."""
+    hierarchies = {} if column["type"] == "boolean" else {"x": FIVES}
+    document = {
+        "roles": {"quasi_identifiers": ["x"]},
+        "columns": {"x": column},
+        "hierarchies": hierarchies,
+        "steps": [*before, {**step, "columns": ["x"]}],
+    }
+    alone, other = (
+        released(document, pd.DataFrame({"x": [last, *cells[1:]]})) for last in (cells[0], type(cells[0])(9))
+    )
+    assert len(set(other.native["x"])) > len(set(alone.native["x"]))
+    for made in (alone, other):
+        assert not made.guarantees
+        assert "all rows" in made.manifest.made_of["x"]
+
+
 @pytest.mark.parametrize("learned", [True, False])
 def test_the_exponential_mechanism_over_a_learned_hierarchy_promises_nothing(learned):
     """One person's income decides by which matrix all records are drawn."""
