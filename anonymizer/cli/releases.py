@@ -151,8 +151,10 @@ def _line(one: PastRelease) -> str:
 def _warnings(history: History) -> list[str]:
     if not history.unbounded:
         return []
+    rows = f", or promise it of one row of a person ({len(history.of_rows):,})"
     return [
-        f"{history.unbounded:,} releases promise no differential privacy: what they reveal is in no sum of "
+        f"{history.unbounded:,} releases promise no differential privacy"
+        f"{rows if history.spent.of_persons and history.of_rows else ''}: what they reveal is in no sum of "
         "epsilon, and an epsilon of others does not cover it."
     ]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from anonymizer.errors import AnonymizerError, GateError, list_names
 from anonymizer.gate.finding import Finding
 from anonymizer.releases.composition import PrivacyLoss, loss_of
-from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee
 from anonymizer.releases.ledger import History, OpenLedger, PastRelease, SourceTable, find_changed
 from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.releases.release import Release
@@ -25,6 +25,10 @@ _THIS: Final = "this release"
 _OF_ONE_ROW: Final = (
     "Releases of this table before have counted epsilon for all rows of a person, and this one counts it for "
     "a single row, so that the sum would be too small."
+)
+_OF_ROWS: Final = (
+    "A limit of epsilon holds for this table. Releases before (records {}) have counted epsilon for a single "
+    "row, and this one counts it for all rows of a person, which nothing bounds in those before."
 )
 _TOGETHER: Final = (
     "Release the same classes again or coarser ones; withdraw a release that never left the house "
@@ -140,10 +144,18 @@ class Recording:
         why = self.history.beyond(loss)
         if why:
             yield _budget(why)
-        by_person = any(_of_persons(one.guarantees) for one in self.history.counted)
-        if loss is not None and by_person and not _of_persons(release.guarantees):
+        if loss is not None and not loss.of_persons and self.history.spent.of_persons:
             yield Finding(
                 "budget", None, _OF_ONE_ROW, "Write person and rows_per_person below [roles] again."
+            )
+        if loss is not None and loss.of_persons and self.history.limit is not None and self.history.of_rows:
+            numbers = list_names([str(one.sequence) for one in self.history.of_rows], "records")
+            yield Finding(
+                "budget",
+                None,
+                _OF_ROWS.format(numbers),
+                "Withdraw those that never left the house (`duetto anonymize releases`). If one did, no "
+                "limit on what persons have spent can be kept for this table.",
             )
         if self.history.limit is not None and self.bare:
             yield Finding(
@@ -158,6 +170,18 @@ class Recording:
             promises = (release.guarantees, *self.promises)
             for left, promised in zip(self.joint.left, promises, strict=True):
                 yield from _fallen(left, promised)
+
+    def unmeasured(self) -> Iterator[Finding]:
+        """What a release by chunks may undo of releases before: its rows are never held together to look."""
+        held = [one.output for one in self.history.counted if any(map(_of_classes, one.guarantees))]
+        if held:
+            yield Finding(
+                "together",
+                None,
+                f"{list_names(held, 'releases')} of this table promised classes of rows that look alike, and "
+                "what is left of them beside a release by chunks is not measured.",
+                "Leave --chunk-rows out, so that it is; or accept it with a reason.",
+            )
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -184,11 +208,10 @@ class Recording:
 
     def together(self, release: Release) -> dict[str, Any]:
         """What this release and those before come to, for the manifest; plain JSON values."""
-        own = loss_of(release.guarantees)
-        total = self.history.spent if own is None else self.history.with_another(own)
+        total, outside = self.history.with_another(loss_of(release.guarantees))
         return {
             "releases": len(self.history.counted) + 1,
-            "without_epsilon": self.history.unbounded + (own is None),
+            "without_epsilon": outside,
             "epsilon": total.epsilon,
             "delta": total.delta,
             "neighbours": total.neighbours,
@@ -211,11 +234,6 @@ class Recording:
         self.ledger.record(self.source, manifest, path, self.blurred)
 
 
-def _of_persons(guarantees: tuple[Guarantee, ...]) -> bool:
-    """Whether epsilon counts for all rows of a person."""
-    return any(one.unit == "person" for one in guarantees)
-
-
 def _bare(release: Release) -> tuple[str, ...]:
     """The columns of a release that its epsilon does not cover."""
     claims = [one for one in release.guarantees if one.kind == "local-dp"]
@@ -223,6 +241,10 @@ def _bare(release: Release) -> tuple[str, ...]:
         return ()
     covered = {column for one in claims for column in one.columns}
     return tuple(name for name in release.table.names if name not in covered)
+
+
+def _of_classes(one: Guarantee) -> bool:
+    return one.kind in ABOUT_CLASSES or one.kind in _OF_VALUES
 
 
 def _fallen(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:

@@ -131,7 +131,7 @@ def stream(
             notes[MANIFEST_KEY] = manifest.to_json()
         gate.judge(_findings(spec, place, run, rows, ordered=gate.keep_order))
         if recording is not None and run.first is not None:
-            gate.judge(recording.findings(run.first))
+            gate.judge([*recording.findings(run.first), *recording.unmeasured()])
         manifest = publish(staged, {target: place}, manifest, target, recording=recording)
     columns = () if run.first is None else run.first.table.names
     names = () if run.first is None or run.first.original is None else run.first.original.names

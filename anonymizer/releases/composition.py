@@ -154,11 +154,13 @@ class PrivacyLoss:
         epsilon: not negative.
         delta: not negative.
         neighbours: the tables that are compared.
+        of_persons: whether it counts for all rows of a person, not for one row.
     """
 
     epsilon: float = 0.0
     delta: float = 0.0
     neighbours: Neighbours = "replace"
+    of_persons: bool = False
 
     def replacing(self) -> PrivacyLoss:
         """The same where a record is replaced: it is taken out, and another added.
@@ -169,7 +171,7 @@ class PrivacyLoss:
         if self.neighbours == "replace":
             return self
         grown = self.delta * (1 + exp(self.epsilon)) if self.epsilon < 700 else inf
-        return PrivacyLoss(2 * self.epsilon, min(1.0, grown), "replace")
+        return replace(self, epsilon=2 * self.epsilon, delta=min(1.0, grown), neighbours="replace")
 
 
 def loss_of(guarantees: Iterable[Guarantee]) -> PrivacyLoss | None:
@@ -177,11 +179,25 @@ def loss_of(guarantees: Iterable[Guarantee]) -> PrivacyLoss | None:
     claimed = [one for one in guarantees if one.kind in ("local-dp", "dp") and one.unit != "cell"]
     claimed.sort(key=lambda one: one.unit != "person")
     for one in claimed:
-        return PrivacyLoss(one.number("epsilon"), one.number("delta"), one.neighbours or "replace")
+        epsilon, delta = one.number("epsilon"), one.number("delta")
+        return PrivacyLoss(epsilon, delta, one.neighbours or "replace", one.unit == "person")
     return None
 
 
-def accumulate(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
+def find_sum(losses: Iterable[PrivacyLoss | None]) -> tuple[PrivacyLoss, int]:
+    """What releases of the same people come to together, and how many of them are in no sum.
+
+    Those without differential privacy are in none. Where some count for all rows of a person those that count
+    for one row are in none either: nothing says how many rows a person had in them.
+    """
+    given = tuple(losses)
+    claimed = [one for one in given if one is not None]
+    of_persons = [one for one in claimed if one.of_persons]
+    summed = of_persons or claimed
+    return _accumulate(summed), len(given) - len(summed)
+
+
+def _accumulate(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
     """What releases of the same records come to together: epsilons and deltas add up.
 
     That is basic composition, an upper bound whatever was released and in whatever order it was decided.
@@ -196,7 +212,7 @@ def accumulate(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
     if len({one.neighbours for one in given}) > 1:
         given = tuple(one.replacing() for one in given)
     spent = fsum(one.epsilon for one in given), fsum(one.delta for one in given)
-    return PrivacyLoss(*spent, given[0].neighbours)
+    return replace(given[0], epsilon=spent[0], delta=spent[1])
 
 
 def sequential(budgets: Iterable[Budget]) -> Budget:

@@ -19,7 +19,7 @@ from shlex import quote
 from typing import Any, Final, Self
 
 from anonymizer.errors import FileError, LedgerError, SpecError
-from anonymizer.releases.composition import PrivacyLoss, accumulate, loss_of
+from anonymizer.releases.composition import PrivacyLoss, find_sum, loss_of
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import ENDING as MANIFEST_ENDING
 from anonymizer.releases.manifest import Manifest, named_record
@@ -161,17 +161,22 @@ class History:
 
     @property
     def spent(self) -> PrivacyLoss:
-        """What they have spent together; of those that claim differential privacy."""
-        return accumulate(one.loss for one in self.counted if one.loss is not None)
+        """What they have spent together; see `find_sum` for those that are in no sum."""
+        return find_sum(one.loss for one in self.counted)[0]
+
+    def with_another(self, loss: PrivacyLoss | None) -> tuple[PrivacyLoss, int]:
+        """What they and another release have spent together, and how many of them are in no sum."""
+        return find_sum((*(one.loss for one in self.counted), loss))
 
     @property
     def unbounded(self) -> int:
-        """How many claim none: what they reveal is in no sum."""
-        return sum(one.loss is None for one in self.counted)
+        """How many are in no sum: what they reveal is not bounded by what is spent."""
+        return find_sum(one.loss for one in self.counted)[1]
 
-    def with_another(self, loss: PrivacyLoss) -> PrivacyLoss:
-        """What they and another release have spent together."""
-        return accumulate((*(one.loss for one in self.counted if one.loss is not None), loss))
+    @property
+    def of_rows(self) -> tuple[PastRelease, ...]:
+        """Those whose epsilon counts for one row of a person."""
+        return tuple(one for one in self.counted if one.loss is not None and not one.loss.of_persons)
 
     def beyond(self, loss: PrivacyLoss | None) -> str:
         """Why another release would pass the limit, a sentence; "" if it does not.
@@ -187,7 +192,7 @@ class History:
                 f"All releases of this table may spend epsilon {most}, and this one promises no differential "
                 "privacy, so that nothing bounds what it spends."
             )
-        after = self.with_another(loss)
+        after, _ = self.with_another(loss)
         if self.limit.allows(after):
             return ""
         before = self.spent

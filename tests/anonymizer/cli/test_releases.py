@@ -31,6 +31,7 @@ NOISY = ROLES + 'method = "dp-noise"\ncolumns = ["age"]\nepsilon = 0.5\n'
 BESIDE = NOISY + '[[accept]]\nfinding = "uncovered"\nwhy = "decided by the ethics board"\n'
 K = ROLES + 'method = "local-recoding"\nk = 3\n'
 BY_ROWS = ROLES + 'method = "generalization"\nlevels = { age = 2, city = 1 }\n'
+TOGETHER = '[[accept]]\nfinding = "together"\nwhy = "it is coarser than those before"\n'
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +47,13 @@ def folder(tmp_path):
         }
     )
     frame.to_csv(tmp_path / "data.csv", index=False)
-    for name, text in (("noisy", BESIDE), ("bare", NOISY), ("k", K), ("rows", BY_ROWS)):
+    for name, text in (
+        ("noisy", BESIDE),
+        ("bare", NOISY),
+        ("k", K),
+        ("rows", BY_ROWS),
+        ("coarser", BY_ROWS + TOGETHER),
+    ):
         (tmp_path / f"{name}.toml").write_text(text)
     return tmp_path
 
@@ -106,9 +113,18 @@ def test_a_copy_with_its_rows_in_another_order_has_the_same_limit(run):
     run(f"anonymize elsewhere/data.csv --spec noisy.toml -o out.csv --ledger {NAME}", 65)
 
 
+def test_by_chunks_what_was_promised_of_classes_is_not_undone_unseen(run):
+    """Ages by sevens and ages by fives leave one candidate together, and by chunks nobody can look."""
+    run("anonymize data.csv --spec k.toml -o one.csv")
+    _, err = run("anonymize data.csv --spec rows.toml -o two.csv --chunk-rows 100", 65)
+    assert "one.csv of this table promised classes" in err
+    assert not Path("two.csv").exists()
+    run("anonymize data.csv --spec coarser.toml -o two.csv --chunk-rows 100")
+
+
 def test_by_chunks_the_same_content_is_recorded(run):
     run("anonymize data.csv --spec k.toml -o k.csv")
-    run("anonymize data.csv --spec rows.toml -o rows.parquet --chunk-rows 100")
+    run("anonymize data.csv --spec coarser.toml -o rows.parquet --chunk-rows 100")
     one, two = listed(run)["releases"]
     assert one["content"] == two["content"]
     assert two["output"] == "rows.parquet"
@@ -349,7 +365,8 @@ def test_names_in_what_people_write_are_a_warning(run, text, said):
     assert said in err
     assert said or "goes out with the release as written" not in err
     assert "Wigglesworth" not in err
-    Path("own.toml").write_text(BY_ROWS.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + text)
+    by_rows = BY_ROWS.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + TOGETHER
+    Path("own.toml").write_text(by_rows + text)
     _, err = run("anonymize data.csv --spec own.toml -o rows.csv --chunk-rows 100")
     assert said in err
 
@@ -409,6 +426,30 @@ def test_epsilon_of_persons_and_epsilon_of_rows_do_not_add_up(run):
     assert listed(run)["epsilon"] == 1.0
     _, err = run("anonymize data.csv --spec plain.toml -o two.csv", 65)
     assert "the sum would be too small" in err
+
+
+def test_nor_do_epsilon_of_rows_and_then_of_persons(run):
+    """A person with two rows has spent twice what each release by rows says."""
+    frame = pd.read_csv("data.csv")
+    frame["patient"] = [f"patient {number // 2}" for number in range(60)]
+    frame.to_csv("data.csv", index=False)
+    plain = BESIDE.replace('["name"]', '["name", "patient"]')
+    Path("plain.toml").write_text(plain)
+    Path("persons.toml").write_text(
+        plain.replace("[roles]\n", '[roles]\nperson = "patient"\nrows_per_person = 2\n')
+    )
+    run("anonymize data.csv --spec plain.toml -o one.csv")
+    run("anonymize data.csv --spec persons.toml -o two.csv")  # without a limit it is said
+    found = listed(run)
+    assert (found["epsilon"], found["without_epsilon"]) == (1.0, 1)
+    assert "one row of a person (1)" in found["warnings"][0]
+    together = json.loads(Path("two.csv.manifest.json").read_text())["together"]
+    assert (together["epsilon"], together["without_epsilon"]) == (1.0, 1)
+    run("anonymize releases data.csv --limit-epsilon 6")
+    _, err = run("anonymize data.csv --spec persons.toml -o three.csv", 65)
+    assert "have counted epsilon for a single row" in err
+    run("anonymize releases data.csv --withdraw 0 --why unused")
+    run("anonymize data.csv --spec persons.toml -o three.csv")
 
 
 def test_a_record_that_was_cut_is_announced_for_as_long_as_it_lies_there(run):

@@ -130,6 +130,7 @@ def test_gaps_that_tell_nothing_pass(run):
     given(frame.hstack(more))
     run("anonymize data.csv --spec s.toml -o out.csv")
     given(frame.hstack(more), BY_ROWS)
+    run("anonymize releases data.csv --withdraw 0 --why unused")
     run("anonymize data.csv --spec s.toml -o by_rows.csv --chunk-rows 1000")
 
 

@@ -17,7 +17,7 @@ from anonymizer.gate.gate import Gate
 from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import Staging
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
-from anonymizer.releases.composition import PrivacyLoss, accumulate
+from anonymizer.releases.composition import PrivacyLoss, find_sum
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.ledger import NAME, Limit, ReleaseLedger, SourceTable
 from anonymizer.releases.manifest import Manifest
@@ -141,14 +141,19 @@ def test_one_name_or_one_content_is_one_table():
 
 
 def test_losses_add_up_over_one_kind_of_neighbours():
-    assert accumulate([]) == PrivacyLoss()
-    assert accumulate([PrivacyLoss(1.0, 1e-6), PrivacyLoss(2.0)]) == PrivacyLoss(3.0, 1e-6)
+    assert find_sum([]) == (PrivacyLoss(), 0)
+    assert find_sum([PrivacyLoss(1.0, 1e-6), PrivacyLoss(2.0)]) == (PrivacyLoss(3.0, 1e-6), 0)
     added = [PrivacyLoss(1.0, 1e-6, "add-remove"), PrivacyLoss(2.0, 0.0, "add-remove")]
-    assert accumulate(added) == PrivacyLoss(3.0, 1e-6, "add-remove")
-    mixed = accumulate([PrivacyLoss(1.0, 1e-6, "add-remove"), PrivacyLoss(2.0)])
+    assert find_sum(added) == (PrivacyLoss(3.0, 1e-6, "add-remove"), 0)
+    mixed, _ = find_sum([PrivacyLoss(1.0, 1e-6, "add-remove"), PrivacyLoss(2.0)])
     assert (mixed.epsilon, mixed.neighbours) == (4.0, "replace")
     assert mixed.delta == pytest.approx(1e-6 * (1 + math.e))
-    assert accumulate([PrivacyLoss(0.1)] * 10).epsilon == 1.0
+    assert find_sum([PrivacyLoss(0.1)] * 10)[0].epsilon == 1.0
+
+
+def test_losses_of_rows_are_in_no_sum_of_persons():
+    of_persons = PrivacyLoss(3.0, of_persons=True)
+    assert find_sum([PrivacyLoss(1.0), None, of_persons, PrivacyLoss(2.0)]) == (of_persons, 3)
 
 
 def test_a_limit_counts_all_releases_and_the_last_word_counts():

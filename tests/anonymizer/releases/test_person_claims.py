@@ -41,7 +41,7 @@ def test_noise_on_single_rows_adds_its_deltas():
 
 def test_what_is_spent_is_the_persons_wherever_it_stands():
     found = compose([dp(0.5, 0.0)], persons(4))
-    assert loss_of(found) == loss_of(found[::-1]) == PrivacyLoss(2.0, 0.0, "replace")
+    assert loss_of(found) == loss_of(found[::-1]) == PrivacyLoss(2.0, 0.0, "replace", of_persons=True)
 
 
 @pytest.mark.parametrize(
