@@ -2,12 +2,17 @@
 
     each side    histograms of the scores of its rows with and without the outcome, 512 bins
     in secret    ranks of the bins among the rows of both, products with the histograms
-    opened       how many have the outcome, the AUC and what its variance is made of, rounded
+    opened       how many have the outcome, and the AUC, rounded
 
 Rows in one bin count as ties, by half. The histograms are never opened, and no curve is.
 
-Reference: DeLong, DeLong and Clarke-Pearson, Comparing the areas under two or more correlated receiver
-operating characteristic curves, Biometrics 1988, in terms of placements.
+A side that brings a thousand rows of one score reads from the AUC how many cases of the other side lie beyond
+that score, a cut of its choice that no limit looks at. One row changes the sum that is opened by at most
+1 / N where N rows are the other side's, whatever is brought beside them. So under limits it is rounded to a
+unit of m / N or more of the smaller side, in which m persons do not show.
+
+Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC)
+curve, Radiology 1982, for the standard error by the area alone.
 """
 
 from __future__ import annotations
@@ -31,46 +36,48 @@ WIDEST: Final = 8.0
 _FRACTION_BITS: Final = 24
 _SHOWN_BITS: Final = 16
 _RECIPROCAL_BITS: Final = 46
+TWO_SIDED_95: Final = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
 class Discrimination:
-    """What is opened, each but the first a part of the rows, or of its square or cube.
+    """What is opened.
 
     Attributes:
         positives: rows with the outcome, of both.
         rows: of both.
-        area: sum over those with the outcome of how many without it score less.
-        placed: sum of the squares of that.
-        placed_others: the same of those without the outcome, by how many with it score more.
+        area: sum over those with the outcome of how many without it score less, as a part of the square of
+            the rows.
+        unit: to which the area was rounded; 0 if it was not.
     """
 
     positives: int
     rows: int
     area: float
-    placed: float
-    placed_others: float
+    unit: float = 0.0
 
     @property
     def auc(self) -> float | None:
         """The area under the curve; None where all rows have one outcome."""
-        first, second = self._parts
-        return self.area / (first * second) if first > 0 and second > 0 else None
+        pairs = self._pairs
+        return min(1.0, self.area / pairs) if pairs > 0 else None
 
     @property
-    def error(self) -> float | None:
-        """Its standard error after DeLong."""
-        auc = self.auc
-        if auc is None or min(self.positives, self.rows - self.positives) < 2:
+    def interval(self) -> tuple[float, float] | None:
+        """Of 95 %: the error of the sample, and at most half a unit of rounding."""
+        area, first, second = self.auc, self.positives, self.rows - self.positives
+        if area is None or min(first, second) < 2:
             return None
-        first, second = self._parts
-        of_first = max(0.0, self.placed / (first * second**2) - auc**2) / (self.positives - 1)
-        of_second = max(0.0, self.placed_others / (second * first**2) - auc**2)
-        return sqrt(of_first + of_second / (self.rows - self.positives - 1))
+        of_first = area / (2 - area) - area**2
+        of_second = 2 * area**2 / (1 + area) - area**2
+        variance = area * (1 - area) + (first - 1) * of_first + (second - 1) * of_second
+        error = TWO_SIDED_95 * sqrt(max(0.0, variance) / (first * second)) + self.unit / self._pairs / 2
+        return max(0.0, area - error), min(1.0, area + error)
 
     @property
-    def _parts(self) -> tuple[float, float]:
-        return self.positives / self.rows, 1 - self.positives / self.rows
+    def _pairs(self) -> float:
+        """Pairs of different outcomes as a part of the square of the rows."""
+        return self.positives * (self.rows - self.positives) / self.rows**2
 
 
 def histograms(rows: ModelRows, coefficients: Floats) -> Floats:
@@ -82,7 +89,19 @@ def histograms(rows: ModelRows, coefficients: Floats) -> Floats:
     )
 
 
-def joint_figures(session: Session, own: Floats, rows: int, total: int) -> list[SecretReals]:
+def shown_bits(rows: int, indistinct: int) -> int:
+    """Fractional bits of the area.
+
+    Args:
+        rows: of the smaller side, public.
+        indistinct: how many persons must not show; 0 where nothing is rounded by that.
+    """
+    if not indistinct:
+        return _SHOWN_BITS
+    return max(0, min(_SHOWN_BITS, rows.bit_length() - 1 - (indistinct - 1).bit_length()))
+
+
+def joint_figures(session: Session, own: Floats, rows: int, total: int, bits: int) -> list[SecretReals]:
     """What is to be opened, of the histograms of both.
 
     Args:
@@ -90,30 +109,27 @@ def joint_figures(session: Session, own: Floats, rows: int, total: int) -> list[
         own: histograms of the local rows.
         rows: the larger number of rows of a side, public.
         total: rows of both, public.
+        bits: as of `shown_bits`.
     """
     counts = SecretReals.sum_of_both(session, own, 0, rows, 0).known(0, total)
     parts = _part_of(counts, total)
-    without, with_ = parts[:1], parts[1:]
-    below = _part_of(_twice(counts[:1].cumsum(), counts[:1], total), 2 * total)
-    above = _part_of(_twice(counts[1:].cumsum(reverse=True), counts[1:], total), 2 * total)
-    area = (with_ * below).known(0, 1)
-    figures = (area, (area * below).known(0, 1), ((without * above).known(0, 1) * above).known(0, 1))
-    return [counts[1:].sum().known(0, total), *(_shown(figure) for figure in figures)]
+    without, with_ = counts[:1], parts[1:]
+    below = _part_of((without.cumsum().known(0, total) * 2 - without).known(0, 2 * total), 2 * total)
+    area = (with_ * below).known(0, 1).sum().known(0, 1).rescale(bits)
+    return [counts[1:].sum().known(0, total), area]
 
 
-def read_figures(opened: Sequence[Floats], total: int) -> Discrimination:
+def read_figures(opened: Sequence[Floats], total: int, bits: int) -> Discrimination:
     """What came out of the opening of `joint_figures`."""
-    return Discrimination(int(opened[0][0]), total, *(float(figure[0]) for figure in opened[1:]))
+    return Discrimination(int(opened[0][0]), total, float(opened[1][0]), 2.0**-bits)
 
 
 def plainly(sides: Sequence[ModelRows], coefficients: Floats) -> Discrimination:
-    """The same in the clear."""
+    """The same in the clear, not rounded."""
     without, with_ = np.sum([histograms(rows, coefficients) for rows in sides], axis=0)
     total = int(without.sum() + with_.sum())
     below = (np.cumsum(without) - without / 2) / total
-    above = (np.cumsum(with_[::-1])[::-1] - with_ / 2) / total
-    sums = (with_ @ below, with_ @ below**2, without @ above**2)
-    return Discrimination(int(with_.sum()), total, *(float(each) / total for each in sums))
+    return Discrimination(int(with_.sum()), total, float(with_ @ below) / total)
 
 
 def _part_of(counts: SecretReals, total: int) -> SecretReals:
@@ -121,12 +137,3 @@ def _part_of(counts: SecretReals, total: int) -> SecretReals:
     factor = Fixed.of(1 / total, _RECIPROCAL_BITS)
     parts = counts.ints * factor
     return SecretReals(parts, counts.statements).rescale(_FRACTION_BITS).known(0, 1)
-
-
-def _twice(sums: SecretReals, counts: SecretReals, total: int) -> SecretReals:
-    """Twice what is below a bin and half of what is in it."""
-    return (sums.known(0, total) * 2 - counts).known(0, 2 * total)
-
-
-def _shown(parts: SecretReals) -> SecretReals:
-    return parts.sum().known(0, 1).rescale(_SHOWN_BITS)

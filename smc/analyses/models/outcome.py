@@ -7,14 +7,13 @@ from math import erfc, exp, sqrt
 from typing import Any, Final
 
 from smc.analyses.models.design import CONSTANT, Design, Floats
-from smc.analyses.models.discrimination import Discrimination
+from smc.analyses.models.discrimination import TWO_SIDED_95, Discrimination
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON
 from smc.analyses.models.run import Fit
 from smc.analyses.studies.outcome import Outcome, Table
 
 DETAILS: Final = {"route": "exact, under the limits of both"}
 
-_TWO_SIDED_95: Final = 1.959963984540054
 _RATIOS: Final = {LOGISTIC: "odds_ratio", POISSON: "rate_ratio", COX: "hazard_ratio"}
 
 NOT_COMPUTED: Final = (
@@ -67,10 +66,9 @@ def _summary(fits: Sequence[tuple[Design, Fit]]) -> dict[str, list[Any]]:
 
 def _area(told: Discrimination | None) -> tuple[float | None, float | None, float | None]:
     """The area under the curve with the ends of its interval."""
-    auc, error = (None, None) if told is None else (told.auc, told.error)
-    if auc is None or error is None:
-        return auc, None, None
-    return auc, max(0.0, auc - _TWO_SIDED_95 * error), min(1.0, auc + _TWO_SIDED_95 * error)
+    if told is None:
+        return None, None, None
+    return told.auc, *(told.interval or (None, None))
 
 
 def _columns(design: Design, fit: Fit, coefficients: Floats) -> dict[str, list[Any]]:
@@ -92,7 +90,7 @@ def _columns(design: Design, fit: Fit, coefficients: Floats) -> dict[str, list[A
     ):
         error = sqrt(max(variance, 0.0)) * spread * unit
         estimate = value * unit + (design.middle if name == CONSTANT else 0.0)
-        ends = estimate - _TWO_SIDED_95 * error, estimate + _TWO_SIDED_95 * error
+        ends = estimate - TWO_SIDED_95 * error, estimate + TWO_SIDED_95 * error
         row: list[Any] = [name, estimate, *ends, error]
         if ratio is not None:
             row += [None] * 3 if name == CONSTANT else [exp(each) for each in (estimate, *ends)]

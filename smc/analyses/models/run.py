@@ -32,6 +32,7 @@ from smc.analyses.models.discrimination import (
     histograms,
     joint_figures,
     read_figures,
+    shown_bits,
 )
 from smc.analyses.models.likelihoods import (
     derivatives,
@@ -112,18 +113,21 @@ class Sizes:
         less: bits by which standard errors can be smaller than the information says: of a linear model by the
             deviation of its residuals, down to a 32nd of half the range.
         rows: the larger number of rows of a side.
+        fewer: the smaller number, of a side that has any.
     """
 
     information: float
     predictor: float
     less: int
     rows: int
+    fewer: int
 
     @classmethod
     def of(cls, design: Design, rows: tuple[int, int]) -> Sizes:
         """Of so many rows of either side."""
         less = 5 if design.model.kind == LINEAR else 0
-        return cls(information_bound(design, max(rows)), design.size * REACH, less, max(1, *rows))
+        most, least = max(1, *rows), min(filter(None, rows), default=1)
+        return cls(information_bound(design, max(rows)), design.size * REACH, less, most, least)
 
     @property
     def bits(self) -> int:
@@ -194,7 +198,7 @@ def fit_model(
         return Fit.none(design, total, 1)
     found = np.zeros(design.size) if opened is None else opened[0]
     reach, moves = sizes.usual_step, True
-    asks = design.model.report
+    asks, digits = design.model.report, shown_bits(sizes.fewer, release.indistinct)
     for openings in range(2, MAX_FIT_OPENINGS + 1 - asks):
         if moves:
             information, gradient = _sums_at(design, rows, found)
@@ -214,14 +218,14 @@ def fit_model(
             continue
         if opened is None or not session.has_data:
             if asks:  # the price of a run that ends here
-                _discrimination(session, rows, found, sizes, total, admitted)
+                _discrimination(session, rows, found, sizes, total, admitted, digits)
             break
         moved, variances, *more = opened
         found, reach, moves = found + moved, sizes.usual_step, True
         rest = float(more[0][0]) if more else 0.0
         least = 2.0**-sizes.bits
         if (np.abs(moved) <= SMALL_STEP * np.sqrt(np.maximum(variances, least))).all():
-            told = _discrimination(session, rows, found, sizes, total, admitted) if asks else None
+            told = _discrimination(session, rows, found, sizes, total, admitted, digits) if asks else None
             return Fit(found, variances, rest, total, openings, converged=True, discrimination=told)
     return Fit.none(design, total, MAX_FIT_OPENINGS)
 
@@ -247,13 +251,19 @@ def _seal(
 
 
 def _discrimination(
-    session: Session, rows: ModelRows, coefficients: Floats, sizes: Sizes, total: int, admitted: Coefficients
+    session: Session,
+    rows: ModelRows,
+    coefficients: Floats,
+    sizes: Sizes,
+    total: int,
+    admitted: Coefficients,
+    digits: int,
 ) -> Discrimination | None:
     """How well the model tells the outcomes apart."""
-    figures = joint_figures(session, histograms(rows, coefficients), sizes.rows, total)
+    figures = joint_figures(session, histograms(rows, coefficients), sizes.rows, total, digits)
     sealed = figures[0].seal(*figures[1:])
     opened = sealed.read(admitted.open(sealed.ints))
-    return None if opened is None else read_figures(opened, total)
+    return None if opened is None else read_figures(opened, total, digits)
 
 
 def _definite(session: Session, information: Floats, sizes: Sizes) -> Definite:

@@ -131,8 +131,8 @@ class ModelsStudy(Study):
             )
             if model.report:
                 gets.append(
-                    f'of "{model.name}" how many rows have the outcome, its AUC and two sums of squares, '
-                    "by which its interval is computed, rounded"
+                    f'of "{model.name}" how many rows have the outcome, and its AUC, rounded so that as many '
+                    "persons as the policies limit groups to do not show"
                 )
             gets.append(
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '

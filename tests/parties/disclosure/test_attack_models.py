@@ -105,3 +105,46 @@ def test_events_by_outcomes_whose_labels_move_are_refused(tmp_path):
         mine = {"age": 30 + np.arange(OWN) % 60, "cost": np.where(np.arange(OWN) % 3, 0, 50_000)}
         _, outcome = victim.asked(study, recipients=BOTH, brought=mine)
         assert (outcome is not None) is is_shown
+
+
+CUT, MANY, FEW = 95, 4000, 200
+"""The peer brings so many rows of one score, by which it counts who lies beyond, and so few that turn it."""
+
+
+def cases_beyond(found):
+    """How many of the victim's cases are older than the peer's rows, by the area under the curve."""
+    summary = {name: column[0] for name, column in found.tables[-1].columns.items()}
+    cases = summary["with_outcome"] - MANY - FEW
+    others = summary["rows"] - 2 * (MANY + FEW) - cases
+    area = summary["auc"] * summary["with_outcome"] * (summary["rows"] - summary["with_outcome"])
+    rest = area - MANY * MANY - FEW * MANY - MANY * others
+    return cases - (rest - cases * others / 2) / MANY
+
+
+def test_an_area_under_the_curve_does_not_count_the_cases_beyond_a_score_of_the_peer(tmp_path):
+    """Three persons are older than 95: how many of them have the outcome moves nothing, or a whole unit."""
+    study = MODELS.parse(
+        {
+            "models": [
+                {"kind": "logistic", "outcome": "dear", "label": "dear", "on": ["age"], "report": ["auc"]}
+            ],
+            "derived": {"dear": {"column": "cost", "cuts": [500], "labels": ["cheap", "dear"]}},
+        }
+    )
+    drawn = np.random.default_rng(3)
+    age = drawn.integers(20, 90, ROWS)
+    cost = np.where(drawn.random(ROWS) < 0.15, 900, 100)
+    age[:3], own = (97, 98, 99), MANY + FEW
+    mine = {
+        "age": np.r_[np.full(own, CUT), np.full(own, 5)],
+        "cost": np.r_[np.full(MANY, 100), np.full(FEW, 900), np.full(FEW, 100), np.full(MANY, 900)],
+    }
+    told = []
+    for dear in range(4):
+        cost[:3] = np.where(np.arange(3) < dear, 900, 100)
+        home = tmp_path / str(dear)
+        home.mkdir()
+        victim = Victim(home, patients(age=age, cost=cost), overlap=20)
+        told.append(cases_beyond(victim.asked(study, recipients=BOTH, brought=mine)[1]))
+    spread = max(told) - min(told)
+    assert spread < 0.5 or spread > 10, told

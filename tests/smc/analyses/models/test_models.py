@@ -11,6 +11,7 @@ import pytest
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.models import run as models_run
 from smc.analyses.models.design import Design, ModelRows
+from smc.analyses.models.discrimination import Discrimination, shown_bits
 from smc.analyses.models.likelihoods import derivatives, own_estimate
 from smc.analyses.models.parameters import parse
 from smc.analyses.models.reference import estimate
@@ -88,10 +89,36 @@ def test_the_area_under_the_curve_is_that_of_all_pairs(rows):
     wins = (pairs > 0) + (pairs == 0) / 2
     assert summary["with_outcome"] == [int(died.sum())]
     assert summary["auc"][0] == pytest.approx(wins.mean(), abs=1e-3)
-    error = np.sqrt(
-        wins.mean(axis=1).var(ddof=1) / died.sum() + wins.mean(axis=0).var(ddof=1) / (~died).sum()
-    )
-    assert (summary["auc"][0] - summary["auc_lower_95"][0]) / 1.959964 == pytest.approx(error, rel=0.02)
+    area, first, second = wins.mean(), int(died.sum()), int((~died).sum())
+    pairs = (first - 1) * (area / (2 - area) - area**2), (second - 1) * (2 * area**2 / (1 + area) - area**2)
+    error = np.sqrt((area * (1 - area) + sum(pairs)) / (first * second))
+    of_sample = wins.mean(axis=1).var(ddof=1) / first + wins.mean(axis=0).var(ddof=1) / second  # DeLong
+    assert error == pytest.approx(np.sqrt(of_sample), rel=0.1)
+    for end, sign in ((summary["auc_lower_95"][0], -1), (summary["auc_upper_95"][0], 1)):
+        assert end == pytest.approx(area + sign * 1.959964 * error, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "persons", "bits"),
+    [
+        (400, 10, 4),
+        (100_000, 10, 12),
+        (100_000, 1, 16),
+        (400, 0, 16),
+        (8, 10, 0),
+        (1, 2, 0),
+        (1 << 30, 5, 16),
+    ],
+)
+def test_an_area_is_rounded_to_what_so_many_rows_of_the_smaller_side_change(rows, persons, bits):
+    assert shown_bits(rows, persons) == bits
+    assert bits == 16 or not persons or 2.0**-bits >= min(1, persons / rows)
+
+
+def test_the_rounding_of_an_area_is_in_its_interval():
+    exact, rounded = (Discrimination(300, 1000, 0.15, unit) for unit in (0.0, 2.0**-6))
+    (low, high), (lower, higher) = exact.interval, rounded.interval
+    assert (low - lower, higher - high) == pytest.approx((2.0**-7 / 0.21,) * 2)
 
 
 def test_an_estimate_with_an_area_is_the_run():
