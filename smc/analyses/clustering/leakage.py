@@ -79,7 +79,7 @@ def _gets(parameters: ClusteringParameters) -> list[str]:
     result = [
         "the centres of the clusters, that is the means of their rows before the last assignment, and how "
         "many rows are nearest to each; of those that the limits of the policies withhold, only which they "
-        "are",
+        "are, and of all nothing where more than one, or than one in ten, would be",
         "the sum of the squared distances of all rows from their nearest centres, unless one is withheld",
     ]
     if parameters.match is not None:

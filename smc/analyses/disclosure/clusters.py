@@ -2,13 +2,18 @@
 
 A cluster is about the persons whose rows its centre is the mean of, and about those whose rows are nearest to
 that centre; both have to be many enough. Where each side has rows of its own, a recipient can take its own
-out of what it is shown; so then a side has to have no rows at all in a cluster, or many persons enough by
-itself. Its sums must not tell of a few of them, or of one (`smc.analyses.disclosure.cluster_sums`). A cluster
-that fails is withheld, with its size, centre and labels. So are the next smallest ones until those withheld
-are many enough together: the numbers of all rows are public, and the sizes shown give away how many rows are
-withheld in all. In other words, with the failing clusters first and then by size, a cluster is withheld if
+out of what it is shown; so then a side has to have many persons enough by itself in each cluster, or, where
+the policies show zeros, no rows at all. Its sums must not tell of a few of them, or of one
+(`smc.analyses.disclosure.cluster_sums`). A cluster that fails is withheld, with its size, centre and labels.
+So are the next smallest ones until those withheld are many enough together: the numbers of all rows are
+public, and the sizes shown give away how many rows are withheld in all. In other words, with the failing
+clusters first and then by size, a cluster is withheld if
 
     some cluster fails,  and  this one does  or  all before it would be too few as one.
+
+Which clusters are withheld is a result as well: rows of a recipient's own, many at each of some places, put
+clusters where it wants them, and those withheld tell where a few of the other side's rows are. So it is one
+cluster at most that may fail, or one in ten of many; else all stay closed, by one bit.
 
 If the withheld ones are too few even so, they are all of the clusters. What is about all clusters together is
 shown if none is withheld: a recipient takes out of it what it knows of those that are shown.
@@ -24,20 +29,25 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, or_
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from smc.analyses.disclosure.audit import Figures
+from smc.analyses.disclosure.audit import Bit, Figures
 from smc.analyses.disclosure.cluster_sums import ClusterSums, revealing
 from smc.analyses.disclosure.exact_figure import ExactFigure, defect
 from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.scope import Kind
+from smc.analyses.disclosure.tables import MOST_WITHHELD
+from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.secret.bits import SecretBits
 from smc.secret.linear_ints import LinearInts, concatenate, select
+
+_FEW: Final = Bit("whether few enough clusters stay closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,7 @@ class Clusters(ExactFigure[OpenedClusters]):
         """Open clusters, of which those that a limit stands against stay closed.
 
         Raises:
+            DisclosureRefused: too many would stay closed, at both sides; nothing was opened.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         both = limits.both
@@ -116,7 +127,13 @@ class Clusters(ExactFigure[OpenedClusters]):
                 raise defect(
                     "opens clusters without the numbers of their persons and what their sums are made of"
                 )
-            hidden = withheld(self.ways, both.least_in_cluster, revealing(self.sums, both))
+            minimum, zeros = both.least_in_cluster, not both.hides_zeros
+            fails = failing(self.ways, minimum, zeros=zeros)
+            reveals = revealing(self.sums, both)
+            fails = fails if reveals is None else fails | reveals
+            if not opener.hold([_few(fails)], _FEW):
+                raise _too_many()
+            hidden = withheld(self.ways, minimum, fails, zeros=zeros)
             for place, (values, mark) in enumerate(self.figures):
                 bits = hidden.reshape(-1, 1) if len(values.shape) > 1 else hidden
                 figures[place] = select(bits, _constant(values, mark), values)
@@ -135,12 +152,32 @@ def _constant(like: LinearInts, value: int) -> LinearInts:
     return like * 0 + value
 
 
-def failing(ways: Sequence[Assignment], minimum: int) -> SecretBits:
+def most_failing(clusters: int) -> int:
+    """How many of some clusters may fail; the others are shown."""
+    return max(1, int(clusters * MOST_WITHHELD))
+
+
+def _few(fails: SecretBits) -> SecretBits:
+    """Whether no more clusters fail than may, shape (1,)."""
+    count = LinearInts.from_bits(fails).sum()
+    return count < most_failing(len(fails)) + 1
+
+
+def _too_many() -> DisclosureRefused:
+    return DisclosureRefused(
+        "Too many clusters have few persons of a side, or sums that tell of one: which ones are withheld "
+        "would tell where these are.",
+        "Use fewer clusters, or columns in which the rows of both sides lie alike.",
+    )
+
+
+def failing(ways: Sequence[Assignment], minimum: int, *, zeros: bool) -> SecretBits:
     """Which clusters are about too few persons.
 
     Args:
         ways: of counting, of which all have to be passed.
         minimum: the smallest group that may be shown, at least 1.
+        zeros: whether a side may have nobody in a cluster.
 
     Returns:
         Shape (k,).
@@ -151,7 +188,8 @@ def failing(ways: Sequence[Assignment], minimum: int) -> SecretBits:
     few = concatenate([*(way.total for way in ways), *split]) < minimum
     suspects = [few[k * place : k * (place + 1)] for place in range(len(ways))]
     if rows:
-        partly = few[k * len(ways) :] & (concatenate(rows) >= 1)
+        partly = few[k * len(ways) :]
+        partly = partly & (concatenate(rows) >= 1) if zeros else partly
         suspects += [partly[k * place : k * (place + 1)] for place in range(len(rows))]
     return reduce(or_, suspects)
 
@@ -167,25 +205,24 @@ def _some(bits: SecretBits) -> SecretBits:
     return reduce(or_, [bits[place : place + 1] for place in range(len(bits))])
 
 
-def withheld(ways: Sequence[Assignment], minimum: int, reveals: SecretBits | None) -> SecretBits:
+def withheld(ways: Sequence[Assignment], minimum: int, fails: SecretBits, *, zeros: bool) -> SecretBits:
     """Which clusters are withheld.
 
     Args:
         ways: of counting; by the last one clusters are ordered.
         minimum: as in `failing`.
-        reveals: which clusters fail for another reason, shape (k,).
+        fails: which clusters may not be shown, shape (k,).
+        zeros: as in `failing`.
 
     Returns:
         Shape (k,).
     """
-    fails = failing(ways, minimum)
-    fails = fails if reveals is None else fails | reveals
     total = ways[-1].total
     k = len(total)
     order = select(fails, total * 0, total)
     # i comes before j if it has fewer persons, or as many and a lower number
     before = order.reshape(-1, 1) + (~_earlier(k)).astype(np.int64) <= order.reshape(1, -1)
-    would_fail = failing(_sums_before(ways, before), minimum)
+    would_fail = failing(_sums_before(ways, before), minimum, zeros=zeros)
     return (fails | would_fail) & _some(fails)
 
 
@@ -205,41 +242,43 @@ def _sums_before(ways: Sequence[Assignment], before: SecretBits) -> list[Assignm
 Counts = NDArray[np.int64]
 
 
-def plain_fails(ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int) -> NDArray[np.bool_]:
+def plain_fails(
+    ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int, *, zeros: bool
+) -> NDArray[np.bool_]:
     """The same as `failing` in the clear.
 
     Args:
         ways: each a list of the parts' persons and rows, shape (k,) each.
         minimum: as there.
+        zeros: as there.
     """
     fails = np.zeros(len(ways[0][0][0]), dtype=np.bool_)
     for way in ways:
         fails |= sum(persons for persons, _ in way) < minimum
         if len(way) > 1:
             for persons, rows in way:
-                fails |= (rows > 0) & (persons < minimum)
+                fails |= (persons < minimum) & ((rows > 0) | (not zeros))
     return fails
 
 
 def plain_withheld(
-    ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int, reveals: NDArray[np.bool_] | None = None
+    ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int, fails: NDArray[np.bool_], *, zeros: bool
 ) -> NDArray[np.bool_]:
     """The same as `withheld` in the clear, by the words of the rule.
 
     Args:
         ways: as of `plain_fails`.
         minimum: as there.
-        reveals: which clusters fail for another reason, shape (k,).
+        fails: which clusters may not be shown, shape (k,).
+        zeros: as of `plain_fails`.
     """
-    fails = plain_fails(ways, minimum)
-    fails = fails if reveals is None else fails | reveals
     hidden = fails.copy()
     if not fails.any():
         return hidden
     order = np.where(fails, 0, sum(persons for persons, _ in ways[-1]))
     for place in np.argsort(order, kind="stable"):
         merged = [[tuple(count[hidden].sum(keepdims=True) for count in part) for part in way] for way in ways]
-        if not plain_fails(merged, minimum)[0]:
+        if not plain_fails(merged, minimum, zeros=zeros)[0]:
             break
         hidden[place] = True
     return hidden

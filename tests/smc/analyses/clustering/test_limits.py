@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.disclosure.clusters import Assignment, plain_fails, plain_withheld, withheld
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.clusters import (
+    Assignment,
+    failing,
+    most_failing,
+    plain_fails,
+    plain_withheld,
+    withheld,
+)
+from smc.analyses.disclosure.limits import SHOWN, Limits
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
@@ -38,6 +45,8 @@ from tests.smc.secret.secret_runs import tight
 from tests.support import openings
 from tests.support.costs import stated
 
+FIVES = Limits(minimum_group=5, zeros=SHOWN)
+
 PART = st.tuples(st.integers(0, 12), st.sampled_from([0, 0, 0, 3])).map(lambda part: (part[0], sum(part)))
 """Persons and rows of a side in a cluster; some rows are about persons whose first row lies elsewhere."""
 
@@ -50,24 +59,28 @@ def counted(draw):
     return [[tuple(np.array(draw(every), dtype=np.int64).T) for _ in range(parts)] for _ in range(2)]
 
 
-@given(counted(), st.integers(1, 6))
-def test_the_rule_in_the_clear(ways, minimum):
+def plainly(ways, minimum, zeros):
+    return plain_withheld(ways, minimum, plain_fails(ways, minimum, zeros=zeros), zeros=zeros)
+
+
+@given(counted(), st.integers(1, 6), st.booleans())
+def test_the_rule_in_the_clear(ways, minimum, zeros):
     """Of no cluster that is shown, nor of those withheld together, a side has but a few persons."""
-    hidden = plain_withheld(ways, minimum)
+    hidden = plainly(ways, minimum, zeros)
     for way in ways:
         total = sum(persons for persons, _ in way)
         assert (total[~hidden] >= minimum).all()
         for persons, rows in way if len(way) > 1 else ():
-            assert ((persons >= minimum) | (rows == 0))[~hidden].all()
+            assert ((persons >= minimum) | ((rows == 0) & zeros))[~hidden].all()
             assert hidden.all() or persons[hidden].sum() >= minimum or not rows[hidden].any()
         assert hidden.all() or not hidden.any() or total[hidden].sum() >= minimum
-    assert hidden.any() == plain_fails(ways, minimum).any()
+    assert hidden.any() == plain_fails(ways, minimum, zeros=zeros).any()
     assert hidden.sum() != 1
 
 
 @settings(max_examples=12)
-@given(counted(), st.integers(1, 6))
-def test_the_rule_on_secret_sizes(ways, minimum):
+@given(counted(), st.integers(1, 6), st.booleans())
+def test_the_rule_on_secret_sizes(ways, minimum, zeros):
     parts, clusters, most = len(ways[0]), len(ways[0][0][0]), 300
     flat = [tight(count.tolist()) for way in ways for part in way for count in part]
 
@@ -78,10 +91,11 @@ def test_the_rule_on_secret_sizes(ways, minimum):
             Assignment(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
             for found in (counts[: 2 * parts], counts[2 * parts :])
         ]
-        return withheld(secret, minimum, None).reveal(), session.channel.traffic
+        fails = failing(secret, minimum, zeros=zeros)
+        return withheld(secret, minimum, fails, zeros=zeros).reveal(), session.channel.traffic
 
     (found, alice), (_, bob) = run_pair(side, side)
-    assert (found == plain_withheld(ways, minimum)).all()
+    assert (found == plainly(ways, minimum, zeros)).all()
 
     def traced(session):
         session.oblivious.setup()
@@ -92,7 +106,7 @@ def test_the_rule_on_secret_sizes(ways, minimum):
             Assignment(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
             for found in (counts[: 2 * parts], counts[2 * parts :])
         ]
-        withheld(secret, minimum, None).reveal()
+        withheld(secret, minimum, failing(secret, minimum, zeros=zeros), zeros=zeros).reveal()
 
     stated = trace(traced)
     assert (alice.sent, bob.sent) == (stated.alice_bytes, stated.bob_bytes)
@@ -103,14 +117,14 @@ def test_a_side_with_few_persons_in_a_large_cluster_is_protected():
     values = three_sizes(20)
     alice = table(np.concatenate([values[:10], values[20:22]]))
     bob = table(np.concatenate([values[10:20], values[22:]]))
-    found = [named(outcome) for outcome in joint(parsed(), alice, bob, limits=Limits(minimum_group=5))]
+    found = [named(outcome) for outcome in joint(parsed(), alice, bob, limits=FIVES)]
     for tables in found:
         assert tables["centres"]["size"][1] is None
         assert tables["centres"]["size"].count(None) == 2
     assert found[0]["labels"]["cluster"].count(None) == 12
     enough = table(np.concatenate([values[:10], values[20:25]]))
     less = table(np.concatenate([values[10:20], values[25:]]))
-    assert named(joint(parsed(), enough, less, limits=Limits(minimum_group=5))[0])["centres"]["size"] == [
+    assert named(joint(parsed(), enough, less, limits=FIVES)[0])["centres"]["size"] == [
         20,
         30,
         20,
@@ -120,7 +134,7 @@ def test_a_side_with_few_persons_in_a_large_cluster_is_protected():
 def test_a_cluster_of_one_side_alone_is_shown():
     values = three_sizes(20)
     alice, bob = table(values[:20]), table(values[20:])
-    found = named(joint(parsed(), alice, bob, limits=Limits(minimum_group=5))[1])
+    found = named(joint(parsed(), alice, bob, limits=FIVES)[1])
     assert found["centres"]["size"] == [20, 30, 20]
 
 
@@ -133,9 +147,7 @@ def three_sizes(small):
 def test_small_clusters_and_those_that_shield_them_are_withheld():
     values = three_sizes(4)
     study = parsed()
-    outcomes, channels = watched(
-        study, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5)
-    )
+    outcomes, channels = watched(study, table(values[:10]), table(values[10:]), limits=FIVES)
     first, second = map(named, outcomes)
     assert first["centres"]["size"] == [None, 30, None]
     assert first["centres"]["x"][0] is None
@@ -144,14 +156,14 @@ def test_small_clusters_and_those_that_shield_them_are_withheld():
     assert second["labels"]["cluster"] == [None] * 10 + [2] * 30 + [None] * 4
     assert first["fit"]["inertia"] == [None]
     assert any("withheld" in note for note in outcomes[0].notes)
-    declared = stated(study, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5))
+    declared = stated(study, table(values[:10]), table(values[10:]), limits=FIVES)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert channels[0].traffic.rounds == declared.rounds
 
 
 def test_large_clusters_are_all_shown():
     values = three_sizes(5)
-    outcome, _ = joint(parsed(), table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5))
+    outcome, _ = joint(parsed(), table(values[:10]), table(values[10:]), limits=FIVES)
     assert outcome.tables == plain(parsed(), table(values[:10]), table(values[10:]))[0].tables
     assert not outcome.notes
 
@@ -162,7 +174,7 @@ def test_persons_are_counted_not_rows():
     persons = [*range(50), *([50, 51] * 5)]
     alice = table(values[:10], persons=persons[:10])
     bob = table(values[10:], persons=persons[10:])
-    limits = Limits(minimum_group=5)
+    limits = FIVES
     assert named(joint(parsed(), alice, bob, limits=limits)[0])["centres"]["size"] == [None, 30, None]
     rows = table(values[10:])
     assert named(joint(parsed(), alice, rows, limits=limits)[0])["centres"]["size"] == [20, 30, 10]
@@ -176,9 +188,9 @@ def test_either_side_may_know_the_persons_of_common_rows(role):
     alice = table(values[:, :1], NAMES[:1], persons=given[Role.ALICE])
     bob = table(values[:, 1:], NAMES[1:], persons=given[Role.BOB])
     study = parsed(BASE + SPLIT + STATED)
-    outcomes, channels = watched(study, alice, bob, limits=Limits(minimum_group=5))
+    outcomes, channels = watched(study, alice, bob, limits=FIVES)
     assert named(outcomes[0])["centres"]["size"] == [None, 30, None]
-    declared = stated(study, alice, bob, limits=Limits(minimum_group=5))
+    declared = stated(study, alice, bob, limits=FIVES)
     assert channels[0].traffic.sent == declared.alice_bytes
 
 
@@ -191,7 +203,7 @@ def test_a_centre_counts_the_rows_that_it_is_the_mean_of():
     twin = named(plain(study, alice, bob)[0])["centres"]
     assert twin["size"] == [10, 10]
     assert twin["x"][1] == pytest.approx(36, abs=0.1)
-    found = named(joint(study, alice, bob, limits=Limits(minimum_group=5))[0])["centres"]
+    found = named(joint(study, alice, bob, limits=FIVES)[0])["centres"]
     assert found["size"] == [None, None]
 
 
@@ -203,21 +215,33 @@ def test_fewer_rows_than_a_group_are_refused_at_once():
 def test_nothing_at_all_is_shown_of_too_few_persons():
     alice = table(three_sizes(5)[:30], persons=[0] * 30)
     bob = table(three_sizes(5)[30:], persons=[0, 1] * 12 + [1])
-    outcome, _ = joint(parsed(), alice, bob, limits=Limits(minimum_group=4))
-    found = named(outcome)
-    assert found["centres"]["size"] == [None] * 3
-    assert found["fit"]["inertia"] == [None]
-    assert found["labels"]["cluster"] == [None] * 30
+    with pytest.raises(DisclosureRefused, match="Too many clusters"):
+        joint(parsed(), alice, bob, limits=Limits(minimum_group=4))
+
+
+def test_a_side_without_rows_in_a_cluster_is_protected_where_zeros_are_withheld():
+    """In one cluster; where it has none in two of three, which ones would tell where its rows are."""
+    values, limits = three_sizes(20), Limits(minimum_group=5)
+    alice = table(np.concatenate([values[:10], values[20:35]]))
+    outcome, _ = joint(parsed(), alice, table(np.concatenate([values[10:20], values[35:]])), limits=limits)
+    assert named(outcome)["centres"]["size"].count(None) == 2
+    with pytest.raises(DisclosureRefused, match="Too many clusters"):
+        joint(parsed(), table(values[:10]), table(values[10:]), limits=limits)
+
+
+@pytest.mark.parametrize(("clusters", "most"), [(1, 1), (3, 1), (19, 1), (20, 2), (35, 3)])
+def test_one_cluster_in_ten_may_stay_closed(clusters, most):
+    assert most_failing(clusters) == most
 
 
 @pytest.mark.parametrize("text", [HORIZONTAL, BASE + COLUMNS + 'start = "kmeans++"\n'])
 def test_messages_depend_on_public_values_alone(text):
     """Two pairs of tables of one shape, one of them of equal rows: the same kinds, sizes and order."""
     study = parsed(text)
-    limits = Limits(minimum_group=3)
+    limits = Limits(minimum_group=3, zeros=SHOWN)
     mixed = watched(study, table(blobs(20)), table(blobs(30)), limits=limits)[1]
-    equal = np.full((50, 3), -500)
-    same = watched(study, table(equal[:20]), table(equal[20:]), limits=limits)[1]
+    equal = np.repeat(np.repeat([[-500], [0], [500]], [20, 20, 10], axis=0), 3, axis=1)
+    same = watched(study, table(equal[::5].repeat(2, axis=0)), table(equal[20:]), limits=limits)[1]
     for one, other in zip(mixed, same, strict=True):
         assert one.sent == other.sent
 
