@@ -132,11 +132,14 @@ class TablesFigure(ExactFigure[list[OpenedTable] | None]):
             peer's.
         reach: no total of a part is larger; public.
         margins: whether totals are to be opened: of rows, of columns and of all cells; public.
+        axes: how many cells there are along each of what the query divides rows by; the cells of all parts
+            in their order are those of such an array.
     """
 
     parts: Sequence[TablePart]
     reach: int
     margins: bool
+    axes: tuple[int, ...]
 
     @override
     def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> list[OpenedTable] | None:
@@ -160,7 +163,7 @@ class TablesFigure(ExactFigure[list[OpenedTable] | None]):
             )
         )
         if session.role.other in recipients:  # else nobody else sees the part, nor whether it is safe
-            why = refusal(limits.own, parts, found)
+            why = refusal(limits.own, parts, found, self.axes)
         settle(opener, shown, why, recipients)
         flat = np.concatenate(
             [_flat(part, each, margins=margins) for part, each in zip(parts, found, strict=True)]
@@ -218,9 +221,16 @@ def suppress(limits: Owned[Limits], part: TablePart, *, margins: bool) -> Suppre
 
 
 def refusal(
-    limits: Owned[Limits], parts: Sequence[TablePart], found: Sequence[Suppression]
+    limits: Owned[Limits], parts: Sequence[TablePart], found: Sequence[Suppression], axes: tuple[int, ...]
 ) -> DisclosureRefused | None:
-    """Why this party's limits stand against the tables of a query as a whole; None where they do not."""
+    """Why this party's limits stand against the tables of a query as a whole; None where they do not.
+
+    Args:
+        limits: of this party.
+        parts: of each table.
+        found: what is withheld of each.
+        axes: as of `TablesFigure`: a line along any of them tells the same, however the cells are laid out.
+    """
     cells = sum(each.hidden.size for each in found)
     closed = sum(int(each.primary.sum()) for each in found)
     if closed > max(1, min(MAX_WITHHELD, int(cells * MOST_WITHHELD))):
@@ -230,9 +240,8 @@ def refusal(
             "Use fewer and larger groups, or add noise to the job (epsilon).",
         )
     if limits.value.minimum_group > 1 and not limits.value.hides_zeros:
-        there = [part.crowds.everybody > 0 for part in parts]
-        lines = [line for each in there for line in (*each, *each.T) if len(line) > 1]
-        if any(line.sum() == 1 for line in lines):
+        there = np.stack([part.crowds.everybody > 0 for part in parts]).reshape(axes)
+        if any((there.sum(axis=axis) == 1).any() for axis, cells in enumerate(axes) if cells > 1):
             return DisclosureRefused(
                 "A row or column of this party's part has persons in one cell only, so the table would tell "
                 "of all of them that they are in it.",

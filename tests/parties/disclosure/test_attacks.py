@@ -255,3 +255,33 @@ def test_the_peers_own_policy_measures_nothing_of_pooled_figures(tmp_path):
         shown.append(None if outcome is None else outcome.tables)
     assert shown == [shown[0]] * 4
     assert shown[0] is not None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"kind": "crosstab", "columns": ["old", "diagnosis"]},
+        {"kind": "histogram", "column": "diagnosis", "by": "old"},
+        {"kind": "histogram", "column": "old", "by": "diagnosis"},
+        {"kind": "count", "by": ["old", "diagnosis"]},
+        {"kind": "count", "by": ["diagnosis", "old"]},
+        {"kind": "mean", "column": "cost", "by": ["old", "diagnosis"]},
+    ],
+    ids=["crosstab", "bins by groups", "groups by bins", "count", "count turned", "mean"],
+)
+def test_zeros_that_are_shown_tell_of_no_line_with_one_cell_in_any_wording(tmp_path, query):
+    """The only patient above 96: of all diagnoses but one 0 would be shown."""
+    drawn = np.random.default_rng(1)
+    age, diagnosis = np.where(np.arange(600) % 2, 70, 92), drawn.integers(0, 5, 600)
+    age[0], diagnosis[0] = 97, 4
+    data = patients(cost=drawn.integers(0, 1000, 600), age=age, diagnosis=diagnosis)
+    labels = ["below 90", "90 to 95", "96 and above"]
+    old = {"column": "age", "cuts": [90, 96], "labels": labels}
+    study = STATISTICS.parse(
+        {"noise": "none", "maximum_rows": 10_000, "derived": {"old": old}, "queries": [query]}
+    )
+    policy = replace(POLICY, zeros="shown")
+    assert Victim(tmp_path, data, policy, overlap=10).asked(study)[1] is None
+    without = {name: replace(column, values=column.array[1:]) for name, column in data.items()}
+    (tmp_path / "without").mkdir()
+    assert Victim(tmp_path / "without", without, policy, overlap=10).asked(study)[1] is not None

@@ -140,7 +140,7 @@ class Tables:
     ) -> list[OpenedTable] | None:
         """The tables as far as the limits allow; None for a party that is not a recipient."""
         span = 1 if self.clamp is None else max(1, self.clamp.upper - self.clamp.lower) * self.heaviest
-        return release.exact(TablesFigure(own, maximum_rows * span, self._margins), recipients)
+        return release.exact(TablesFigure(own, maximum_rows * span, self._margins, self._axes), recipients)
 
     def run(
         self, session: Session, release: Release, rows: LocalRows, data: Data, recipients: frozenset[Role]
@@ -177,6 +177,12 @@ class Tables:
             )
             for parts in zip(*sides, strict=True)
         ]
+
+    @property
+    def _axes(self) -> tuple[int, ...]:
+        by = [last + 1 for last in self.codes[-1]]
+        bins = [len(each.labels) for each in self.statistic.bins] if isinstance(self.statistic, Cells) else []
+        return (*by, *bins) or (1,)
 
     @property
     def _margins(self) -> bool:

@@ -160,7 +160,7 @@ def test_one_person_must_not_dominate_a_sum():
 
 
 def table(release, x, y, recipients):
-    (found,) = release.exact(TablesFigure([part([9, 2, 8, 7])], 100, margins=False), recipients)
+    (found,) = release.exact(TablesFigure([part([9, 2, 8, 7])], 100, margins=False, axes=(4,)), recipients)
     return found.counts.tolist()
 
 

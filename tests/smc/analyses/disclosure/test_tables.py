@@ -71,7 +71,8 @@ def opened(
         agreed = Agreed(Owned(own[session.role]), limits.stricter(own[Role.BOB]))
         scope = Scope(frozenset({Kind.GROUPS}))
         release = Release(session, scope, recipients, agreed, gate, auditor or Unaudited())
-        found = release.exact(TablesFigure([parts[session.role]], REACH, margins), recipients)
+        mine = parts[session.role]
+        found = release.exact(TablesFigure([mine], REACH, margins, mine.counts.shape), recipients)
         return None if found is None else found[0]
 
     return run_pair(side, side)

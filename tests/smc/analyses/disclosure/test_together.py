@@ -60,7 +60,7 @@ def tables(*counts):
 
     def run(release, session, said):
         said.append("computes")
-        found = release.exact(TablesFigure([table(*counts)], 1000, margins=False), BOTH)
+        found = release.exact(TablesFigure([table(*counts)], 1000, margins=False, axes=(len(counts),)), BOTH)
         said.append("opened")
         return found[0].counts.tolist()
 
@@ -174,8 +174,8 @@ def test_a_part_opens_nothing_that_it_has_not_stated():
     """What it shows once others have opened is asked for by itself."""
 
     def twice(release, session, said):
-        release.exact(TablesFigure([table(10, 20)], 1000, margins=False), BOTH)
-        return release.exact(TablesFigure([table(30)], 1000, margins=False), BOTH)
+        release.exact(TablesFigure([table(10, 20)], 1000, margins=False, axes=(2,)), BOTH)
+        return release.exact(TablesFigure([table(30)], 1000, margins=False, axes=(1,)), BOTH)
 
     with pytest.raises(DisclosureRefused, match="more figures than the facts"):
         joined(twice)
@@ -193,7 +193,7 @@ def test_parts_are_bounded_by_the_facts_of_the_job():
 def test_a_job_of_parts_opens_nothing_by_itself():
     def side(session):
         release = Release(session, WHOLE, BOTH, Limits().of_both)
-        release.exact(TablesFigure([table(10, 20)], 1000, margins=False), BOTH)
+        release.exact(TablesFigure([table(10, 20)], 1000, margins=False, axes=(2,)), BOTH)
 
     with pytest.raises(DisclosureRefused, match="settled together"):
         run_pair(side)
