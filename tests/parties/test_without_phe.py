@@ -56,6 +56,7 @@ def run(*words):
     return json.loads(done.stdout)
 
 
+@pytest.mark.attack
 def test_keys_daemons_and_jobs_need_no_phe(without):
     homes = paired(without)
     for home in homes.values():
@@ -77,6 +78,7 @@ def test_keys_daemons_and_jobs_need_no_phe(without):
             ended(process)
 
 
+@pytest.mark.attack
 def test_what_needs_phe_says_so(without):
     code = (
         "from smc.ciphers import phe_format\n"

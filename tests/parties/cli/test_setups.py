@@ -483,6 +483,7 @@ def test_nothing_of_a_check_stays_in_a_home(parties, called):
     assert os.path.lexists(home / "run" / "control.sock")
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize(
     "words", [("ledger", "show"), ("ledger", "log"), ("log", "show"), ("ledger", "verify")]
 )

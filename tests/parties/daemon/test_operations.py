@@ -209,6 +209,7 @@ def test_a_burst_of_monitors_is_not_turned_away(home):
     server.stop()
 
 
+@pytest.mark.attack
 def test_who_drips_bytes_at_the_metrics_holds_few_threads_and_none_for_long(monkeypatch, caplog):
     """Before, each of 1,560 such callers was a thread, and each that left early a trace in the log."""
     monkeypatch.setattr(metrics, "CALLER_SECONDS", 1.0)

@@ -450,6 +450,7 @@ def test_a_hostile_page_in_the_same_browser_does_nothing(north, link, tmp_path):
     assert north.find_element(By.TAG_NAME, "h1").text == "Jobs"
 
 
+@pytest.mark.attack
 def test_another_port_of_this_machine_never_sees_the_session(north):
     """Another account's server, to which a page leads the browser: under every name that it may have."""
     seen = []

@@ -109,6 +109,7 @@ def served(home):
         yield lambda *options: Served(home, lines, *options)
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("piece", HALF.values(), ids=HALF)
 def test_connections_that_ask_nothing_do_not_lock_it(served, monkeypatch, piece):
     """However many there are, and before any of their time is over."""
@@ -119,6 +120,7 @@ def test_connections_that_ask_nothing_do_not_lock_it(served, monkeypatch, piece)
     assert sum(ends(line) for line in lines[:7]) == 7  # those that were there first
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("piece", HALF.values(), ids=HALF)
 def test_what_does_not_come_in_time_is_not_waited_for(served, monkeypatch, piece):
     monkeypatch.setattr(connection, "_SECONDS", SOON)
@@ -127,6 +129,7 @@ def test_what_does_not_come_in_time_is_not_waited_for(served, monkeypatch, piece
     assert found.entered() == "HTTP/1.1 303"
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("piece", HALF.values(), ids=HALF)
 def test_a_byte_now_and_then_prolongs_nothing(served, monkeypatch, piece):
     monkeypatch.setattr(connection, "_SECONDS", SOON)

@@ -65,6 +65,7 @@ def test_only_its_own_name_is_answered_at_any_port(browser):
         assert browser.get("/jobs", host=host, cookie=cookie).status_code == 200
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "other.localhost"])
 def test_the_session_goes_to_no_other_port_of_this_machine(browser, host):
     """Cookies know no ports (RFC 6265, 8.5), and another account may listen at any of them."""

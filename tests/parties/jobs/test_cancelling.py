@@ -184,6 +184,7 @@ def longest_stretches(folder, kind: str, rows: int) -> Counter[Called]:
         made.close()
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("kind", grid(COUNTED, ["matching, exact sums"]))
 def test_work_between_two_questions_does_not_grow_with_the_rows(tmp_path, kind, monkeypatch):
     """Half as many rows again must not call any function more often; one for each row would be.

@@ -116,6 +116,7 @@ def killed(tmp_path_factory):
     return {step: folder / str(step) for step in STEPS}
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_every_stage_of_the_gate(killed, step):
     said = (killed[step] / "said").read_bytes().split()

@@ -54,6 +54,7 @@ def is_open(ledger):
     return ledger.runs(PEOPLE, "south", "r").day == 0
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("step", [200 * DAY, 2 * DAY, -200 * DAY, -2 * DAY])
 @pytest.mark.parametrize("at_start", [False, True])
 def test_a_run_under_a_wrong_clock_counts_for_a_day_and_no_longer(folder, time, step, at_start):

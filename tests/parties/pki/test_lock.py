@@ -36,6 +36,7 @@ def holder(party):
     process.communicate()
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("lost", ["daemon.pid", "run"])
 def test_a_deleted_file_lets_no_second_daemon_in(party, holder, lost):
     """Cleaners of `run` folders take away what the lock used to be."""

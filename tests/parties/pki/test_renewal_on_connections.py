@@ -90,6 +90,7 @@ def test_calls_on_open_connections_are_refused_past_the_date():
         pins.name(Context(pem))
 
 
+@pytest.mark.attack
 def test_a_session_ends_when_the_certificate_of_its_connection_does():
     """The certificate has 4 seconds and none follows; nothing else ends the wait before a minute is over."""
     brief = ending_in(NORTH, dt.timedelta(seconds=4))
@@ -110,6 +111,7 @@ def test_a_session_ends_when_the_certificate_of_its_connection_does():
         assert ending.wait() is not None
 
 
+@pytest.mark.attack
 def test_a_session_goes_on_with_the_renewed_certificate_where_one_follows():
     """The connection is closed when its certificate ends; the session goes on over another one."""
     brief = ending_in(NORTH, dt.timedelta(seconds=4))
@@ -142,6 +144,7 @@ def waiting_session(going_on):
     return wait
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("gives_up", ["the dialler", "the listener", "the peer of the listener"])
 def test_a_certificate_that_is_given_up_cuts_the_connections_that_rest_on_it(gives_up):
     """After `keys renew --at-once`, and after a peer's certificate has lost its pin, nothing goes on."""

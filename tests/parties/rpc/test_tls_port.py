@@ -130,6 +130,7 @@ def test_credentials_never_change_while_handshakes_run(monkeypatch):
     assert len(heard) == 3
 
 
+@pytest.mark.attack
 def test_headers_of_a_peer_are_bounded(south):
     """12 kB would pass by the bound of the library, sent on in continuation frames."""
     with tls.dial(NORTH, public(SOUTH), south.server.address, Keepalive()) as channel:

@@ -198,6 +198,7 @@ def meet(pair):
     mine.check_peer("south", answer, said)
 
 
+@pytest.mark.attack
 def test_a_restored_home_spends_nothing_that_the_peer_has_seen_spent(pair):
     ended(pair, pair.north.submit(job_file("1/2")).job_id)
     meet(pair)
@@ -245,6 +246,7 @@ def test_a_backup_is_not_taken_for_a_home_that_moved_nor_the_other_way_round(pai
         back_up(pair.config("north"), pair.folder / "late.tar")
 
 
+@pytest.mark.attack
 def test_a_backup_that_was_killed_leaves_no_keys_and_no_results_for_long(pair):
     code = (
         "import os, sys, tests.parties.jobs.storage.test_backup as t\n"

@@ -446,6 +446,7 @@ def test_what_peers_proposed_and_nobody_approved_is_deleted_as_long_after_its_en
     outbox.close()
 
 
+@pytest.mark.attack
 def test_what_proposals_take_on_the_disk_is_counted_in_full(tmp_path):
     """A proposal of 55 kB that was withdrawn took 108 kB, and was said to take 1."""
     store = JobStore(tmp_path)
