@@ -69,6 +69,9 @@ def test_people_read_words_where_the_program_names_a_column():
         "delta",
         "query",
     ]  # columns of somebody's data
+    assert heads("comparison", "row", "delta") == ["row", "x >= y"]
+    assert heads("comparison", "row", "share") == ["row", "share of x >= y"]
+    assert heads("comparison", "row", "delta", details=True) == ["row", "delta"]
 
 
 def test_details_show_all_columns():
@@ -152,3 +155,5 @@ def test_expected_figures_stand_in_the_shape_of_their_result():
     assert groups == ["", "ex", "no"]
     by_group = dict(zip(("ex", "no"), ages, strict=True))
     assert lines == {"patients": {"": figure("patients")}, "age, mean (years)": by_group}
+    (line,) = figures_by_group([figure("mean of Poids (kg)") | {"unit": "kg"}])[1]
+    assert line == "mean of Poids (kg)"
