@@ -257,3 +257,20 @@ def queries_of(text):
 def test_the_peers_data_set_that_is_proposed_is_like_the_chosen_one(dataset, columns, known, name):
     """Not the one of whatever job came before, whose policy refuses what it is asked."""
     assert likely(dataset, columns, known) == name
+
+
+def test_a_name_that_a_rule_has_is_said_beside_it_and_nothing_typed_is_lost(made):
+    sent = {"name": "mine", "dataset": "data", "analysis": "statistics", "peer": "south", "column": "Alter"}
+    sent |= {"epsilon_per_job": "1", "epsilon_total": "2"}
+    assert made.browser.post("/policy/allow", sent).status_code == 303
+    page = html.unescape(made.browser.post("/policy/allow", sent | {"epsilon_total": "5"}).text)
+    assert re.search(r'id="wrong-name">policy.toml has a rule \'mine\' already', page)
+    assert 'value="5"' in page
+    assert "<details open><summary>Allow results with noise" in page
+
+
+def test_the_form_of_a_rule_stays_open_where_a_data_set_is_chosen(made):
+    """There are rules already, so that it is folded otherwise; its links would seem to do nothing."""
+    form = "<summary>Allow results with noise"
+    assert f"<details>{form}" in made.browser.get("/policy").text
+    assert f"<details open>{form}" in made.browser.get("/policy?dataset=data").text
