@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from parties.results.figures import PLUS_MINUS, Estimated, date_text, estimate_in_cells, number, number_text
 from parties.texts import with_unit
+from smc.analyses.studies.brief import WHETHER
 from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
@@ -43,7 +44,7 @@ _HEADS: Final[Mapping[str, str]] = {
 }
 _HEADS_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "results": {QUERY: "figure"},
-    "comparison": {"delta": "x >= y", "share": "share of x >= y"},
+    WHETHER: {"delta": "x >= y", "share": "share of x >= y"},
 }
 """Of tables whose columns the program alone names: in others one of somebody's data may be called so."""
 _DATES: Final = "date"

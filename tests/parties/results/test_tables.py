@@ -8,8 +8,10 @@ import pytest
 from parties.client.result import Result
 from parties.results.frames import columns_of
 from parties.results.tables import ResultTable, figures_by_group, show_table
+from smc.analyses.comparison.columns import plain_tables
 from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
+from smc.values import Plain, Share
 
 KINDS = dict.fromkeys(("value", "lower_95", "upper_95", "epsilon"), NUMBER)
 STATISTICS = ResultTable(
@@ -69,9 +71,10 @@ def test_people_read_words_where_the_program_names_a_column():
         "delta",
         "query",
     ]  # columns of somebody's data
-    assert heads("comparison", "row", "delta") == ["row", "x >= y"]
-    assert heads("comparison", "row", "share") == ["row", "share of x >= y"]
-    assert heads("comparison", "row", "delta", details=True) == ["row", "delta"]
+    bits, shares = (plain_tables(held)[0] for held in (Plain([1]), Share([1], 2)))
+    assert heads(bits.name, *bits.columns) == ["row", "x >= y"]
+    assert heads(shares.name, *shares.columns) == ["row", "share of x >= y"]
+    assert heads(bits.name, *bits.columns, details=True) == ["row", "delta"]
 
 
 def test_details_show_all_columns():
