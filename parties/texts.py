@@ -87,6 +87,11 @@ def escape(character: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
+def with_unit(name: str, unit: str) -> str:
+    """A name with the unit behind it in brackets, where there is one and the name does not have it so."""
+    return f"{name} ({unit})" if unit and not any(f"{a}{unit}{b}" in name for a, b in ("()", "[]")) else name
+
+
 def _json_escape(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))

@@ -21,7 +21,8 @@ MISSING_TOKENS: Final = (
         "s/d",
         "n/d",
         "n.v.t.",
-        "不明",
+        *("NSP", "N.S.P.", "N.C.", "n.c.", "N.R.", "n.r.", "NS/NC", "s.d.", "n.p.", "onb."),
+        *("不明", "未測定", "未検査", "欠測"),
         "00.00.0000",
         "0000-00-00",
     ),
@@ -49,6 +50,12 @@ PREFIX: Final = SUFFIX + "(?<![+-])"
 _NUMBER: Final = rf"([0-9][0-9.,' ]*(?:(?<=[0-9])[ \u00a0\u202f]?(?!%$){SUFFIX})?)%?$"
 _LIMIT: Final = re.compile(LIMIT_SIGN + _NUMBER)
 _ABOVE: Final = re.compile(ABOVE_SIGN + _NUMBER)
+_WORD: Final = r"[^\W\d]"
+_UNNAMED: Final = (
+    (re.compile(LIMIT_SIGN + _WORD), "<0.5", "below", "least", "high"),
+    (re.compile(ABOVE_SIGN + _WORD), ">200", "above", "greatest", "low"),
+)
+"""Cells such as `<LOQ`, a limit to write in their place, and what is lost where they count as missing."""
 
 
 def limit_in(text: str) -> str | None:
@@ -77,6 +84,13 @@ def lost_by_limits(tokens: Iterable[str]) -> str:
     above = next((one for one in every if above_in(one) is not None), None)
     said = [_lost_below(below)] if below is not None else []
     said += [_lost_above(above)] if above is not None else []
+    for sign, limit, side, lost, bias in _UNNAMED:
+        if (example := next((one for one in every if sign.match(one)), None)) is not None:
+            said.append(
+                f"Cells such as {example!r} are {side} a limit that they do not name, and count as missing: "
+                f"just the {lost} values are lost, and means come out too {bias}. To keep them, write the "
+                f"limit in the source, such as {limit}."
+            )
     return " ".join(said)
 
 

@@ -18,6 +18,7 @@ from typing import IO, Any, Final, NamedTuple, NoReturn
 from commons.tabular.dialect import PLAIN, SEPARATORS, Dialect
 from commons.tabular.encodings import guess_encoding, is_same
 from commons.tabular.footers import MAX_LINES, sums_below
+from commons.tabular.headers import are_units, joined_names
 from commons.tabular.separators import (
     guess_separator,
     other_separator,
@@ -49,7 +50,8 @@ class Header(NamedTuple):
     """The beginning of a file.
 
     Attributes:
-        names: of the columns, as the first line has them that is not blank, without blanks around them.
+        names: of the columns, as the first line has them that is not blank, without blanks around them; or as
+            several lines have them that were named.
         second: the row after them that is not blank, if there is one.
         blank: how many lines before them are blank.
         above: how many lines before them hold something else: a title, or the separator for Excel.
@@ -72,8 +74,8 @@ class CsvFile:
         name: how errors call the file; empty is the name in its folder.
         document: where the dialect is declared, as errors call it.
         place: the table of that document, such as `csv`.
-        names_line: the line that names the columns, from 1, whatever stands above it; 0 for the first that is
-            not blank, below one that tells Excel the separator.
+        names_lines: those that name the columns, from 1, one below the other, whatever stands above them, see
+            `joined_names`; none for the first that is not blank, below one that tells Excel the separator.
         names_key: the key of that table which says so; empty where there is none.
     """
 
@@ -83,7 +85,7 @@ class CsvFile:
     name: str = ""
     document: str = ""
     place: str = ""
-    names_line: int = 0
+    names_lines: tuple[int, ...] = ()
     names_key: str = ""
 
     @property
@@ -136,22 +138,22 @@ class CsvFile:
         start = self.start()
         with self.explained(), self.text() as text:
             self._check_encoding(start)
-            above = self._lines_above(text)
+            upper, above = self._lines_above(text)
             rows = Rows(self, text, above)
             blank, first = next(
                 ((at, row) for at, row in enumerate(rows) if any(map(str.strip, row))), (0, None)
             )
             second = next((row for row in rows if row), None)
-            names_line = None if self.names_line else _names_below(first, second, rows)
-        if self.names_line and (first is None or blank):
+            names_line = None if self.names_lines else _names_below(first, second, rows)
+        if self.names_lines and (first is None or blank):
             raise self.fail(
-                f"{self.called} has no names of columns in line {self.names_line}.",
+                f"{self.called} has no names of columns in line {self.names_lines[-1]}.",
                 "Name the line that has them.",
             )
         if first is None:
             hint = "Write a line with the names of the columns, and the rows below."
             raise self.fail(f"{self.called} is empty.", hint)
-        names = [name.strip() for name in first]
+        names = joined_names([*upper, first]) if upper else [name.strip() for name in first]
         self._check_names(names, start)
         separator = self.dialect.separator
         lines = [separator.join(cells) for cells in (first, second) if cells]
@@ -172,25 +174,32 @@ class CsvFile:
             )
         return Header(names, second, blank, above)
 
-    def find_names(self) -> int:
-        """The line that seems to name the columns; 0 where it is the first that is not blank.
+    def find_names(self) -> tuple[int, ...]:
+        """The lines that seem to name the columns; none where it is the first alone that is not blank.
 
-        Above it are a title or a date of the export, which have few cells. Raises as `explained`.
+        Above them are a title or a date of the export, which have few cells. They are two lines where the
+        upper one has groups of the names in the lower, and one more where units in brackets follow. Raises
+        as `explained`.
         """
         with self.explained(), self.text() as text:
-            above = self._lines_above(text)
+            _, above = self._lines_above(text)
             rows, looked, line = csv.reader(text, delimiter=self.dialect.separator), list[Any](), above + 1
             for row in islice(rows, _LOOKED):
                 looked += [(line, row)] if any(map(str.strip, row)) else []
                 line = above + rows.line_num + 1
         width, _ = typical_width([len(row) for _, row in looked])
-        for at, (line, row) in enumerate(looked[:_TITLES]):
+        held = dict(looked)
+        for line, row in looked[:_TITLES]:
             filled = [cell for cell in row if cell.strip()]
-            if len(row) == width and len(filled) >= max(2, _MOST * width) and _can_be_names(filled):
-                return line if at else 0
+            is_whole = len(row) == width and len(filled) >= max(2, _MOST * width) and _can_be_names(filled)
+            is_merged = _are_merged([held.get(line + step, []) for step in range(4)], width)
+            last = line + is_merged
+            if is_whole or is_merged:
+                found = (*range(line, last + 1), *([last + 1] if are_units(held.get(last + 1, [])) else ()))
+                return () if found == (looked[0][0],) else found
             if len(filled) * 2 > width:
-                return 0
-        return 0
+                return ()
+        return ()
 
     def find_footer(self) -> tuple[str, ...]:
         """How the last lines begin that look like sums or counts below the table. Raises as `explained`."""
@@ -201,15 +210,17 @@ class CsvFile:
             ]
         return sums_below(last) if max(map(len, last), default=0) > 1 else ()
 
-    def _lines_above(self, text: IO[str]) -> int:
-        """Read the lines above that of the names; how many they are."""
-        if self.names_line:
-            return sum(1 for _ in islice(text, self.names_line - 1))
+    def _lines_above(self, text: IO[str]) -> tuple[list[list[str]], int]:
+        """Read the lines above the last one that names columns; the names in them, and how many they are."""
+        if self.names_lines:
+            above = [*islice(text, self.names_lines[-1] - 1)]
+            naming = [line for number, line in enumerate(above, 1) if number in self.names_lines]
+            return [*csv.reader(naming, delimiter=self.dialect.separator)], len(above)
         begin = text.tell()
         if stated_separator(text.readline(_STATED)) is not None:
-            return 1
+            return [], 1
         text.seek(begin)
-        return 0
+        return [], 0
 
     def refuse_encoding(self) -> NoReturn:
         """Say that the file is not in the declared encoding, and which one it seems to be in.
@@ -283,6 +294,28 @@ class CsvFile:
 
 def _can_be_names(row: Sequence[str]) -> bool:
     return all(cell.strip(" 0123456789.,-+") for cell in row)
+
+
+def _are_merged(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether the first two rows name the columns together, as merged cells are exported, and rows follow.
+
+    The lower one then has names where the upper has none, and is not enough by itself.
+    """
+    first, second, *others = ([cell.strip() for cell in row] for row in rows)
+    upper, lower = ({at for at, cell in enumerate(row) if cell} for row in (first, second))
+    following = next((row for row in others if not are_units(row)), [])
+    if len(following) != width or _can_be_names([cell for cell in following if cell]):
+        return False
+    names = [cell for cell in second if cell]
+    is_enough = len(names) >= _MOST * width and len({*names}) == len(names)
+    return (
+        min(len(upper), len(lower)) > 1
+        and bool(lower - upper)
+        and len(upper | lower) >= _MOST * width
+        and _can_be_names([cell for cell in (*first, *second) if cell])
+        and not are_units(second)
+        and not is_enough
+    )
 
 
 def _names_below(first: Sequence[str] | None, second: Sequence[str] | None, rows: Rows) -> int | None:

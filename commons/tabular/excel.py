@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from datetime import datetime, time
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Final
+
+from commons.tabular.headers import are_units, joined_names
 
 CELLS: Final = 50_000_000
 """Cells that the used range of a sheet may have. All of them are held, used or not."""
@@ -69,10 +70,8 @@ class Spreadsheet:
 
         Args:
             sheet: its name.
-            header: the lines that name the columns, from 1, one below the other; none for the first that has
-                cells. What is above them is not read. Of several the lowest cell names a column, and where
-                that name comes twice what stands above comes before it; a cell above holds also for the empty
-                ones to its right, as merged cells are stored.
+            header: the lines that name the columns, from 1, one below the other, read by `joined_names`; none
+                for the first that has cells. What is above them is not read.
 
         Returns:
             The names of the columns, and of each further row its line and its cells, None for empty ones.
@@ -91,7 +90,7 @@ class Spreadsheet:
         else:
             last = max(header)
             above = [row for line, row in takewhile(lambda one: one[0] <= last, rows) if line in header]
-            names = _joined_names(above)
+            names = joined_names([[*map(_name, row)] for row in above])
             rows = ((line, row) for line, row in self._held(sheet) if line > last)
             if not any(names):
                 raise self.fail(
@@ -119,9 +118,10 @@ class Spreadsheet:
                 texts = [str(below[place]).strip() for place in under]
                 if len(under) >= _MOST * width and len({*texts}) == len(texts):
                     continue  # the line below is enough
-                return (line, line + 1)
+                return (line, line + 1, *_units_below(looked[at + 2 :], line + 1))
             if is_whole:
-                return (line,) if at else ()
+                units = _units_below(looked[at + 1 :], line)
+                return (line, *units) if at or units else ()
         return ()
 
     def _held(self, sheet: str) -> Iterator[tuple[int, list[Any]]]:
@@ -239,24 +239,14 @@ def _are_names(row: Sequence[Any]) -> bool:
     )
 
 
+def _units_below(rows: Sequence[tuple[int, Sequence[Any]]], line: int) -> tuple[int, ...]:
+    """The line that follows if it has units of the names above it and nothing else."""
+    follows = bool(rows) and rows[0][0] == line + 1
+    return (line + 1,) if follows and are_units([*map(_name, rows[0][1])]) else ()
+
+
 def _name(cell: Any) -> str:
     return str(_cell(cell) if cell != "" else "").strip()
-
-
-def _joined_names(rows: Sequence[Sequence[Any]]) -> list[str]:
-    """The names of columns out of several lines: the lowest, and with those above where it comes twice."""
-    width = max(map(len, rows), default=0)
-    named: list[list[str]] = [[] for _ in range(width)]
-    for number, row in enumerate(rows, 1):
-        last = ""
-        for place in range(width):
-            own = _name(row[place]) if place < len(row) else ""
-            last = own or (last if number < len(rows) else "")
-            if last:
-                named[place].append(last)
-    parts = [[*dict.fromkeys(" ".join(one.split()) for one in texts)] for texts in named]
-    lowest = Counter(texts[-1] for texts in parts if texts)
-    return ["" if not texts else texts[-1] if lowest[texts[-1]] == 1 else " ".join(texts) for texts in parts]
 
 
 def _cell(cell: Any) -> Any:

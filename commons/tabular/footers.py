@@ -17,7 +17,7 @@ MAX_LINES: Final = 20
 _CELL: Final = 60
 _SUM: Final = re.compile(
     r"(?:grand )?(?:total|sum|summe|gesamt|insgesamt|anzahl|mittelwert|average|mean|count|somme|moyenne|suma"
-    r"|media|totale|somma|totaal|gemiddelde|nombre|número|numero|aantal|合計|平均)(?!\w)",
+    r"|media|totale|somma|totaal|gemiddelde|nombre|número|numero|aantal|合計|総計|小計|計|平均|件数|人数|総数)(?!\w)",
     re.IGNORECASE,
 )
 """What stands in the first cell of a row below a table that adds it up or counts it."""
@@ -33,7 +33,7 @@ def sum_in(row: Sequence[Any]) -> str:
     first = filled[0] if filled else ""
     if not _SUM.match(first) or (2 * len(filled) > len(row) and len(row) > 1):
         return ""
-    return re.split(r"\s*[:=(\d]", first[:_CELL])[0].strip()
+    return re.split(r"\s*[:=(：（\d]", first[:_CELL])[0].strip()
 
 
 def sums_below(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ _NOT_CHOSEN: Final = "it names persons or holds free text; --type COLUMN=text de
     "--header",
     default="",
     metavar="ROW,...",
-    help="The row that names the columns; of an Excel file also several.",
+    help="The row that names the columns, or several.",
 )
 @click.option(
     "--footer",
@@ -60,6 +60,9 @@ _NOT_CHOSEN: Final = "it names persons or holds free text; --type COLUMN=text de
 )
 @click.option(
     "--above-limit", multiple=True, metavar="COLUMN=limit", help="What >200 is read as: limit; else missing."
+)
+@click.option(
+    "--ignore-case", multiple=True, metavar="COLUMN", help="Labels that differ in case only are one."
 )
 @click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT", help="The unit of a column.")
 @click.option("--bounds", multiple=True, metavar="COLUMN=LOWER:UPPER", help="Bounds that you confirm.")
@@ -196,6 +199,7 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
             below_limit=_pairs("--below-limit", given["below_limit"]),
             above_limit=_pairs("--above-limit", given["above_limit"]),
             units=_pairs("--unit", given["units"]),
+            joined=given["ignore_case"],
             without=given["without"],
         ),
     )
@@ -204,8 +208,8 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
 def _chosen(found: Addition, asked: Asked, given: Mapping[str, Any]) -> Addition:
     """The addition without columns that a person has to choose by name, and has not."""
     said = asked.choices
-    named = {*said.types, *said.tokens, *said.below_limit, *said.above_limit, *said.units, *given["confirm"]}
-    named |= {*_pairs("--bounds", given["bounds"]), *_pairs("--values", given["values"])}
+    named = {*said.types, *said.tokens, *said.below_limit, *said.above_limit, *said.units, *said.joined}
+    named |= {*given["confirm"], *_pairs("--bounds", given["bounds"]), *_pairs("--values", given["values"])}
     columns = found.draft.columns
     left = [name for name, one in columns.items() if not one.is_chosen and name not in named]
     if len(left) == len(columns):

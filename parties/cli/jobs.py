@@ -27,6 +27,7 @@ from parties.contracts.state import State
 from parties.jobs.agreement.decisions import MIN_LETTERS, check_named, own_person
 from parties.ledger.accounting import describe_loss
 from parties.pki.home import own_pairing
+from parties.texts import with_unit
 from smc.analyses.studies.loss import Loss
 from smc.errors import Cancelled
 from smc.protocols.against import Against
@@ -92,7 +93,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['hint']}")
         out.print(f"{report['analysis']} with {report['peer']}; this party is {report['role']}.")
         if report["dataset"]:
-            columns = [f"{c['column']} ({unit})" if (unit := c["unit"]) else c["column"] for c in used]
+            columns = [with_unit(one["column"], one["unit"]) for one in used]
             out.print(f"Reads {report['rows']:,} rows of {report['dataset']}: {', '.join(columns)}.")
         out.print(f"privacy loss: {describe_loss(_loss(report))}; at most {report['seconds']} seconds")
         if network := report["network"]:

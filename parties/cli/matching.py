@@ -205,6 +205,12 @@ def _show(out: Screen, report: Mapping[str, Any]) -> None:
     heads = ("least score", "precision", "recall", "F")
     names = [head.lower().replace(" ", "_") for head in heads]
     out.print(table("", heads, [[one[name] for name in names] for one in report["least_scores"]]))
+    tried = [one["least_score"] for one in report["least_scores"]]
+    if len(tried) > 1 and expected["least_score"] in (tried[0], tried[-1]) and expected["f"]:
+        out.print(
+            "F is best at the end of the least scores that were tried: one beyond may be better still. Try "
+            "it by --least-score, and look at the columns: persons who cannot be told apart make F rise so."
+        )
     out.print(*report["coverage_notes"])
     out.print(
         f"A run takes about {report['bytes'] / _MEGABYTE:,.0f} MB in both directions together and "

@@ -14,7 +14,7 @@ from parties.jobs.checks.task import Task
 from parties.ledger.accounting import describe_loss, show_number
 from parties.policy.verdict import Verdict
 from smc.analyses.studies.loss import Loss
-from smc.analyses.studies.precision import PRECISION, is_vague
+from smc.analyses.studies.precision import PRECISION, SPLIT, is_vague
 from smc.analyses.studies.study import Preview
 from smc.forms import Role
 
@@ -40,8 +40,9 @@ def terms_document(
         `does`, what the programs do; `learns`, by role what that side learns, in short lines; `hides`, what
         nobody learns; `figures`, each with its `name`, the `query`, `term` and `group` that it is made of
         (None for what it has not), the `half_width` of its 95 % interval or None, its `unit`, and whether
-        it is `vague`; `advice`; `persons`, how many local ones are in the rows; `loss` in
-        words, empty without any; `budget` with epsilons as decimals, empty texts where none can be stated.
+        it is `vague`; `advice`, and `split`, by query the share of the loss that it advises; `persons`, how
+        many local ones are in the rows; `loss` in words, empty without any; `budget` with epsilons as
+        decimals, empty texts where none can be stated.
     """
     brief = task.study.brief(task.spec.recipients)
     loss = task.facts.loss
@@ -53,6 +54,7 @@ def terms_document(
         "hides": brief.hides,
         "figures": figures,
         "advice": list(preview.advice) or _advice(figures),
+        "split": dict(preview.details.get(SPLIT, {})),
         "persons": count_persons(local.columns),
         "loss": describe_loss(_stated(loss)) if loss else "",
         "budget": _budget(admission, task, verdict) if loss else dict.fromkeys(_UNSTATED, ""),

@@ -69,7 +69,8 @@ def complete_rule(config: Config, rule: NoisyRule) -> NoisyRule:
 
     Args:
         config: of the party.
-        rule: with an empty name, for one made of analysis and peer, or no columns, for all that are declared.
+        rule: with an empty name, for one made of analysis and peer, and of the data set where a rule about
+            another one is called so; or no columns, for all that are declared.
 
     Raises:
         ConfigError: no such peer is paired, or configuration or catalog are wrong.
@@ -82,11 +83,15 @@ def complete_rule(config: Config, rule: NoisyRule) -> NoisyRule:
     catalog = load_catalog(config.catalog)
     for column in rule.columns:
         catalog.schema(rule.dataset, column)
-    usual = MAX_ASKED if known[rule.analysis].always_matches else NOISY_RUNS
+    runs = MAX_ASKED if known[rule.analysis].always_matches else NOISY_RUNS
+    usual = f"noisy {rule.analysis} with {config.peer(rule.peer).name}"
+    others = parse_policy(read(config.policy, ConfigError), config.policy.name).rules if not rule.name else ()
+    if any(one.name == usual and rule.dataset not in one.datasets for one in others):
+        usual = f"{usual} on {rule.dataset}"
     return replace(
         rule,
-        runs_total=usual if rule.runs_total is None else rule.runs_total,
-        name=rule.name or f"noisy {rule.analysis} with {config.peer(rule.peer).name}",
+        runs_total=runs if rule.runs_total is None else rule.runs_total,
+        name=rule.name or usual,
         columns=rule.columns or tuple(catalog.dataset(rule.dataset).columns),
     )
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from parties.results.figures import PLUS_MINUS, Estimated, date_text, estimate_in_cells, number, number_text
+from parties.texts import with_unit
+from smc.analyses.studies.brief import WHETHER
 from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
@@ -42,6 +44,7 @@ _HEADS: Final[Mapping[str, str]] = {
 }
 _HEADS_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "results": {QUERY: "figure"},
+    WHETHER: {"delta": "x >= y", "share": "share of x >= y"},
 }
 """Of tables whose columns the program alone names: in others one of somebody's data may be called so."""
 _DATES: Final = "date"
@@ -189,8 +192,7 @@ def figures_by_group(
     lines: dict[str, dict[str, Mapping[str, Any]]] = {}
     for figure in figures:
         name = figure["query"] if figure["term"] is None else f"{figure['query']}, {figure['term']}"
-        line = f"{name} ({figure['unit']})" if figure["unit"] else name
-        lines.setdefault(line, {})[str(figure["group"] or "")] = figure
+        lines.setdefault(with_unit(name, figure["unit"]), {})[str(figure["group"] or "")] = figure
     return groups, lines
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from parties.cli.output import Screen, table, talk
 from parties.client.spreadsheet import harmless
 from parties.daemon.logs import PlainFormatter
-from parties.texts import escape_unprintable, is_plain, json_visible, unfit
+from parties.texts import escape_unprintable, is_plain, json_visible, unfit, with_unit
 
 HOSTILE = {
     "escape": "a\x1b[2J\x1b[H",
@@ -153,3 +153,17 @@ def test_nothing_reaches_the_screen_raw(capsys, text):
 )
 def test_cells_are_no_formulas(cell, written):
     assert harmless(cell) == written
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "shown"),
+    [
+        ("Gewicht", "kg", "Gewicht (kg)"),
+        ("Gewicht (kg)", "kg", "Gewicht (kg)"),
+        ("HbA1c [%]", "%", "HbA1c [%]"),
+        ("Gewicht", "g", "Gewicht (g)"),
+        ("Alter", "", "Alter"),
+    ],
+)
+def test_a_unit_stands_behind_a_name_once(name, unit, shown):
+    assert with_unit(name, unit) == shown

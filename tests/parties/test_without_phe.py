@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import tomli_w
 
 from parties.client import job_text
 from scripts import processes
-from scripts.processes import COMMAND, NAMES, ended, paired, started, tried
+from scripts.processes import COMMAND, NAMES, ended, free_port, paired, started, tried
 from tests.parties.jobs.institutions import ALLOWED, job
 
 CATALOG = """
@@ -73,9 +75,34 @@ def test_keys_daemons_and_jobs_need_no_phe(without):
         done = run("job", "submit", file, "--wait", "--config", homes["north"])
         (table,) = done["tables"].values()
         assert [1, 1, 1] in [[int(value) for value in column] for column in table.values()]
+        said = run("doctor", "--peer", "south", "--config", homes["north"])
+        assert said["healthy"]
+        assert "phe" not in re.findall(r"\w+", json.dumps(said))
     finally:
         for process in processes:
             ended(process)
+
+
+def test_up_makes_a_party_and_serves_its_pages_without_a_word_of_phe(without):
+    pytest.importorskip("uvicorn")
+    home, errors = without / "home", without / "errors"
+    words = ("up", "--name", "north", "--address", f"127.0.0.1:{free_port()}", "--key", "2048")
+    with errors.open("w") as stderr:
+        serving = subprocess.Popen(
+            [*COMMAND, *words, "--no-browser", "--json", "--config", str(home)],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            stdin=subprocess.DEVNULL,
+        )
+        try:
+            found = json.loads(serving.stdout.readline())
+        finally:
+            serving.send_signal(signal.SIGINT)
+            serving.wait(60)
+            serving.stdout.close()
+    assert (found["name"], found["daemon_started"]) == ("north", True)
+    assert found["link"].startswith("http://")
+    assert "phe" not in re.findall(r"\w+", errors.read_text())
 
 
 @pytest.mark.attack

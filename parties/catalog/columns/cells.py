@@ -47,7 +47,7 @@ def parser(column: ColumnDeclaration) -> Parse:
     if column.type in _NUMBERS:
         return _bounded(_NUMBERS[column.type](schema.scale, column.writing), column)
     if column.type == "category":
-        return _category(schema.categories)
+        return _category(schema.categories, column.ignores_case)
     if column.type == "text":
         return _text(column.maximum_length)
     return _ciphertext if column.type == "ciphertext" else _share(schema.modulus)
@@ -166,8 +166,14 @@ def _date(writing: Writing) -> _ParseNumber:
     return day
 
 
-def _category(labels: tuple[str, ...]) -> Parse:
-    index = {label: number for number, label in enumerate(labels)}
+def label_key(ignores_case: bool) -> Callable[[str], str]:
+    """By what a cell and a label of a category are compared."""
+    return str.casefold if ignores_case else str
+
+
+def _category(labels: tuple[str, ...], ignores_case: bool) -> Parse:
+    key = label_key(ignores_case)
+    index = {key(label): number for number, label in enumerate(labels)}
     truths: dict[bool, list[int]] = {
         truth: [number for label, number in index.items() if label.casefold() == str(truth).casefold()]
         for truth in (True, False)
@@ -177,7 +183,7 @@ def _category(labels: tuple[str, ...]) -> Parse:
         if isinstance(cell, bool):
             value = truths[cell][0] if len(truths[cell]) == 1 else None
         else:
-            value = index.get(_written(cell)) if isinstance(cell, str | int | Decimal) else None
+            value = index.get(key(_written(cell))) if isinstance(cell, str | int | Decimal) else None
         if value is None:
             raise ValueError("is not one of the declared labels")
         return value

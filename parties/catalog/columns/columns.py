@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -45,6 +45,7 @@ class ColumnDeclaration:
         missing: what a missing cell does: `error`, `drop` (its row is left out) or `impute`.
         writing: how its cells are written in texts.
         is_confirmed: whether a person stands for its bounds and labels; if not, they come from the data.
+        ignores_case: whether a cell is a label that differs from it in case only.
         imputed: the text that stands for a missing cell, if that is what is done.
         maximum_length: most characters of a text.
         constant: the text of all cells, of a column that is not in the source; None if it is.
@@ -59,6 +60,7 @@ class ColumnDeclaration:
     maximum_length: int = _LENGTH
     constant: str | None = field(default=None, repr=False)
     is_confirmed: bool = True
+    ignores_case: bool = False
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -169,6 +171,7 @@ class ColumnTable:
             maximum_length=getattr(self, "maximum_length", _LENGTH),
             constant=None if self.constant is None else self.constant.strip(),
             is_confirmed=self.confirmed,
+            ignores_case=getattr(self, "ignore_case", False),
         )
 
 
@@ -262,6 +265,10 @@ class CategoryColumn(ColumnTable):
 
     Attributes:
         values: all labels that a cell can hold.
+        ignore_case: whether a cell may differ from its label in case.
+
+    Raises:
+        UnfitError: labels differ in case only, and case is ignored; or as `ColumnTable`.
     """
 
     values: Annotated[
@@ -269,6 +276,17 @@ class CategoryColumn(ColumnTable):
         Length(1),
         Matching(_LABEL, "is empty, or a label is blank or has blanks around it", "List the labels."),
     ]
+    ignore_case: bool = False
+
+    @override
+    def __post_init__(self) -> None:
+        ColumnTable.__post_init__(self)
+        if self.ignore_case and (alike := differing_in_case(self.values)):
+            raise UnfitError(
+                "values",
+                f"has labels that differ in case only: {', '.join(map(repr, alike[0]))}",
+                "Keep one of them, or leave ignore_case out.",
+            )
 
     @property
     @override
@@ -308,6 +326,14 @@ class ShareColumn(ColumnTable):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CiphertextColumn(ColumnTable):
     """Ciphertexts; the other party holds the key."""
+
+
+def differing_in_case(labels: Sequence[str]) -> list[tuple[str, ...]]:
+    """Labels that differ from each other in case only, in groups of two and more."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(label.casefold(), []).append(label)
+    return [tuple(alike) for alike in groups.values() if len({*alike}) > 1]
 
 
 COLUMNS: Final[Mapping[str, type[ColumnTable]]] = {

@@ -18,11 +18,18 @@ from commons.tabular.dialect import ISO, WRITINGS, Writing
 from parties.catalog.columns.cells import is_nan
 from parties.catalog.columns.columns import MAX_SCALE, ColumnDeclaration
 
+_DAYS: Final = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),
+    "%Y年%m月%d日",
+)
+_CLOCKS: Final = (
+    *(" %H:%M", " %H:%M:%S", " %Hh%M", " à %Hh%M", " à %H:%M", " um %H:%M Uhr", ", %H:%M Uhr", " om %H:%M"),
+    *(" %H.%M", "T%H:%M", "T%H:%M:%S", " %H:%M:%S.%f", "%H時%M分", " %H時%M分"),
+)
+"""What follows a day, with the blank before it: times as people write them, which are left out."""
 DATE_FORMATS: Final = (
-    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),
-    *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S.%f"),
-    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
-    *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y%m%d%H%M%S"),
+    *(*_DAYS, "%Y%m%d", "%Y%m%d%H%M%S"),
+    *(f"{day}{clock}" for day in (ISO, *_DAYS) for clock in _CLOCKS),
 )
 """Forms of dates that are recognized, besides ISO."""
 TIMES: Final = "%Y-%m-%d %H:%M:%S"
@@ -30,6 +37,9 @@ TIMES: Final = "%Y-%m-%d %H:%M:%S"
 
 _PLAIN: Final = Writing()
 _DATES: Final = {form: Writing(date_format=form) for form in (ISO, *DATE_FORMATS)}
+_DIGITS: Final = re.compile("[0-9]+")
+_SHAPES: Final = {form: re.sub("(?:%[a-zA-Z])+", "0", form) for form in _DATES}
+"""How dates of each form look with a 0 in place of all digits beside each other."""
 _NUMBERS: Final = ("integer", "decimal")
 
 
@@ -110,7 +120,7 @@ def _date(column: ColumnDeclaration, cell: Any, text: str) -> str:
 def _label(column: ColumnDeclaration, text: str) -> str:
     labels = column.schema.categories
     if any(text.casefold() == label.casefold() for label in labels):
-        return "A label of values differs in upper and lower case only: write it as in the source"
+        return "A label of values differs in upper and lower case only: write ignore_case = true"
     return "Add the label to values"
 
 
@@ -137,8 +147,12 @@ def writings(texts: Sequence[str]) -> list[Writing]:
 
 def date_formats(texts: Sequence[str]) -> list[str]:
     """The forms of dates in which all of these are dates that exist, ISO first; no texts, no form."""
-    found = [form for form, way in _DATES.items() if all(way.day(text) is not None for text in texts)]
-    return found if texts else []
+    shapes = {_DIGITS.sub("0", text) for text in texts}
+    return [
+        form
+        for form, way in _DATES.items()
+        if shapes == {_SHAPES[form]} and all(way.day(text) is not None for text in texts)
+    ]
 
 
 def has_short_year(text: str) -> bool:

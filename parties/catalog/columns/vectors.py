@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commons.tabular.dialect import Writing
-from parties.catalog.columns.cells import CONTROL
+from parties.catalog.columns.cells import CONTROL, label_key
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.sources.batch import VisibleCells
 
@@ -54,7 +54,7 @@ def reader(column: ColumnDeclaration) -> Reader:
     if not is_narrow(column):
         return lambda _: None
     if column.type == "category":
-        return _categories(column.schema.categories)
+        return _categories(column.schema.categories, column.ignores_case)
     lower, upper = column.schema.lower, column.schema.upper
     if column.type == "share":
         lower, upper = 0, int(column.schema.modulus) - 1
@@ -88,12 +88,14 @@ def _texts(maximum: int) -> Reader:
     return texts
 
 
-def _categories(labels: tuple[str, ...]) -> Reader:
-    index: dict[Any, int] = {label: number for number, label in enumerate(labels)}
+def _categories(labels: tuple[str, ...], ignores_case: bool) -> Reader:
+    key = label_key(ignores_case)
+    index: dict[Any, int] = {key(label): number for number, label in enumerate(labels)}
 
     def categories(cells: Sequence[Any]) -> NDArray[np.int64] | None:
         try:
-            return np.fromiter(map(index.__getitem__, cells), np.int64, len(cells))
+            known = map(key, cells) if ignores_case else cells
+            return np.fromiter(map(index.__getitem__, known), np.int64, len(cells))
         except (KeyError, TypeError):
             return None
 

@@ -147,12 +147,6 @@ def _parse_header(value: Any, place: str) -> tuple[int, ...]:
     return tuple(rows)
 
 
-def _parse_line(value: Any, place: str) -> tuple[int, ...]:
-    if isinstance(value, list) or check_header([value]):
-        raise ConfigError(f"{place} is not a line from 1 to {MAX_HEADER_ROW}.", "Write header = 3, say.")
-    return (value,)
-
-
 _ROW: Final = {"type": "integer", "minimum": 1, "maximum": MAX_HEADER_ROW}
 _HEADER: Final = {
     "anyOf": [_ROW, {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MAX_HEADER_ROWS}]
@@ -174,13 +168,14 @@ class CsvTable(DatasetTable):
     Attributes:
         source: the file.
         dialect: how it is written.
-        header: the line that names the columns, from 1; the first that is not blank unless given.
+        header: the line that names the columns, or several below each other, from 1; the first that is not
+            blank unless given.
         footer: how rows at the end begin that are left out, such as a sum.
     """
 
     source: Path
     dialect: Annotated[Dialect, Inline(parser=_dialect)]
-    header: Annotated[tuple[int, ...], Read(_parse_line, _ROW)] = ()
+    header: Annotated[tuple[int, ...], Read(_parse_header, _HEADER)] = ()
     footer: Footer = ()
 
 

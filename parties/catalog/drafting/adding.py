@@ -41,7 +41,7 @@ class Asked:
         name: of the data set.
         population: whose data these are.
         sheet: of an Excel file.
-        header: its lines that name the columns, or the one of a CSV file; None to find them out.
+        header: its lines that name the columns; None to find them out.
         footer: how rows at the end of either begin that are left out; None to find them out.
         table: of a database.
         query: in place of a table.
@@ -263,10 +263,7 @@ def _file(catalog: Path, asked: Asked) -> _Source:
         )
     header, footer = asked.header, asked.footer
     if kind == "csv":
-        if header is None:
-            header = (line,) if (line := csvs.find_names(path, dialect)) else ()
-        elif len(header) > 1:
-            raise UsageError("Of a CSV file one line names the columns.", "Write the number of that line.")
+        header = csvs.find_names(path, dialect) if header is None else header
         footer = csvs.find_footer(path, dialect) if footer is None else footer
     if kind == "excel":
         sheets = excel.sheets_of(path)

@@ -7,6 +7,7 @@ person has confirmed them or put better ones in their place. Proposed bounds are
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from commons.tabular.cells import above_in, limit_in
 from commons.tabular.column_names import is_called
 from commons.tabular.dialect import Writing
 from commons.tabular.footers import sum_in
-from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.columns.columns import ColumnDeclaration, differing_in_case
 from parties.catalog.columns.missing import missing_cells
 from parties.catalog.declarations.declaration import DatasetDeclaration
 from parties.catalog.drafting.sniffing import Inference, infer, is_code
@@ -47,6 +48,10 @@ _SHOWN: Final = 5
 _CELL: Final = 60
 """Characters of a cell of the sample."""
 _EPOCH: Final = date(1970, 1, 1)
+_NUMBERED: Final = re.compile(
+    r"(?:n[°º.]|№|no\.?|nr\.?|num\.?)[\s_]*\S+|\S+[\s_]+(?:n[°º.]|№|no\.?|nr\.?|num\.?)", re.IGNORECASE
+)
+"""A word with one for a number before or behind it."""
 
 
 @dataclass
@@ -72,6 +77,11 @@ class ColumnDraft:
     has_limits: bool = False
     has_upper_limits: bool = False
     is_chosen: bool = True
+
+    @property
+    def alike(self) -> list[tuple[str, ...]]:
+        """Labels that differ from each other in case only, which a person may join."""
+        return differing_in_case(self.column.schema.categories)
 
 
 @dataclass
@@ -109,6 +119,7 @@ class Choices:
         below_limit: by column, what a cell such as `<0.2` is read as, one of `BELOW_LIMIT`.
         above_limit: by column, what a cell such as `>200` is read as, one of `ABOVE_LIMIT`.
         units: by column.
+        joined: columns of which labels that differ in case only are one.
         without: columns to leave out.
     """
 
@@ -117,6 +128,7 @@ class Choices:
     below_limit: Mapping[str, str] = field(default_factory=dict)
     above_limit: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    joined: Sequence[str] = ()
     without: Sequence[str] = ()
 
 
@@ -229,6 +241,7 @@ def _looked(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, ch
         tokens=choices.tokens.get(name),
         below_limit=choices.below_limit.get(name, ""),
         above_limit=choices.above_limit.get(name, ""),
+        ignores_case=name in choices.joined,
     )
 
 
@@ -293,7 +306,9 @@ def number(value: int, scale: int) -> str:
 
 def _name(found: Draft) -> None:
     """Propose a key, which differs in every row, and a column of persons, whose cells repeat."""
-    candidates = [name for name in found.columns if is_code(name) and not _is_place(name)]
+    candidates = [
+        name for name in found.columns if (is_code(name) and not _is_place(name)) or _is_number(name)
+    ]
     if not candidates:
         return
     rows: dict[str, set[Any]] = {name: set() for name in candidates}
@@ -317,6 +332,11 @@ def _name(found: Draft) -> None:
 
 def _is_person(name: str) -> bool:
     return is_called(name, "person", "account")
+
+
+def _is_number(name: str) -> bool:
+    """Whether a column is called as the number of a person in two words, such as `N° patient`."""
+    return _NUMBERED.fullmatch(name.strip()) is not None and _is_person(name)
 
 
 def _is_place(name: str) -> bool:

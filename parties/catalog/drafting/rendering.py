@@ -75,6 +75,10 @@ def _column_lines(one: ColumnDraft, shared: Writing) -> list[str]:
     lines = [f"{key} = {_toml(value)}" for key, value in entries.items()]
     lines += [f"# {one.note}"] if one.note else []
     lines += [f"# Or is {other} meant? Both read all cells." for other in one.others]
+    lines += [
+        f"# {', '.join(map(_toml, alike))} differ in case only: ignore_case = true makes them one label."
+        for alike in one.alike
+    ]
     if not column.is_confirmed:
         seen = "labels are from the data" if column.type == "category" else f"the data hold {one.seen}"
         lines.append(f"confirmed = false  # {seen}; confirm what is known without them")
@@ -94,6 +98,7 @@ def column_entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]
         entries["scale"] = schema.scale
     if column.type == "category":
         entries["values"] = list(schema.categories)
+        entries |= {"ignore_case": True} if column.ignores_case else {}
     elif column.type == "date":
         for key, days in (("lower", schema.lower), ("upper", schema.upper)):
             entries[key] = _EPOCH + timedelta(days or 0)

@@ -18,7 +18,7 @@ from parties.pki.files import write_atomically
 
 _SAID: Final = (
     *("lower", "upper", "values", "unit", "scale", "missing_tokens", "below_limit", "above_limit"),
-    "confirmed",
+    *("ignore_case", "confirmed"),
 )
 """Entries of a column that a revision says, or takes away by not saying them."""
 

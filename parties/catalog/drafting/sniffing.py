@@ -41,6 +41,9 @@ _PERCENT: Final = "%"
 _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
 _ODD_SHARE: Final = 0.05
+_WORD_SHARE: Final = 0.25
+"""The share of a column that up to `_MAX_ODD` different texts may have which do not fit, and words without
+digits."""
 _MAX_SCALE: Final = 9
 _TOO_LONG: Final = (
     "its numbers have more than 15 digits before the point or 9 after it: round them, or, of codes, say "
@@ -84,6 +87,7 @@ def infer(
     tokens: Sequence[str] | None = None,
     below_limit: str = "",
     above_limit: str = "",
+    ignores_case: bool = False,
 ) -> Inference:
     """How a column of these cells would be declared.
 
@@ -96,6 +100,7 @@ def infer(
         below_limit: what a person says that a cell such as `<0.2` is read as, one of `BELOW_LIMIT`; empty for
             a missing one.
         above_limit: the same of a cell such as `>200`, one of `ABOVE_LIMIT`.
+        ignores_case: whether a person says that labels which differ in case only are one.
     """
     held: Counter[Any] = Counter()
     for cell, count in cells.items():
@@ -121,7 +126,7 @@ def infer(
         "date": lambda: _dates(text, weights, likely, odd),
         "integer": lambda: _numbers(text, weights, likely, odd, counted),
         "decimal": lambda: _numbers(text, weights, likely, odd, counted),
-        "category": lambda: _labels(text, weights, MAX_LABELS),
+        "category": lambda: _labels(text, weights, MAX_LABELS, ignores_case),
     }
     short = (
         "Years of two digits are no dates: write four in the source."
@@ -141,7 +146,7 @@ def infer(
     if is_code(name) or any(map(looks_like_code, weights)):
         return of_type["date"]() or long
     few = 0 if short or is_personal(name) else min(MAX_LABELS, sum(weights.values()) // 2)
-    return of_type["date"]() or of_type["integer"]() or _labels(text, weights, few) or long
+    return of_type["date"]() or of_type["integer"]() or _labels(text, weights, few, ignores_case) or long
 
 
 def _native(text: ColumnDeclaration, cells: Sequence[Any]) -> Inference | None:
@@ -224,7 +229,8 @@ def _numbers(
         f'decimal = "{other.decimal}"' + (f' and thousands = "{other.thousands}"' if other.thousands else "")
         for other in ways[1:]
     )
-    return Inference(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
+    column = replace(text, type=kind, schema=schema, writing=way, missing=missing)
+    return Inference(column, others, note=lost_by_limits(way.missing_tokens))
 
 
 def _suffix(texts: Iterable[str]) -> str:
@@ -267,10 +273,7 @@ def _of_limits(
     """Numbers with some beyond a limit, which count as missing until a person says more."""
     tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
     lacking = replace(text, writing=tokens, missing="drop")
-    found = _numbers(lacking, _without(weights, limits), likely, most, native)
-    if found is None or found.reason:
-        return found
-    return replace(found, note=lost_by_limits(limits))
+    return _numbers(lacking, _without(weights, limits), likely, most, native)
 
 
 def _fitting(weights: Mapping[str, int], forms: Any, most: int) -> tuple[list[Any], tuple[str, ...]]:
@@ -281,16 +284,26 @@ def _fitting(weights: Mapping[str, int], forms: Any, most: int) -> tuple[list[An
         return found, ()
     odd = [one for one in texts if not forms([one])]
     some = [one for one in texts if one not in odd] if len(odd) <= most else []
-    if len(some) <= _MAX_ODD or sum(weights[one] for one in odd) > _ODD_SHARE * sum(weights.values()):
+    most_odd = _ODD_SHARE if re.search(r"\d", "".join(odd)) else _WORD_SHARE
+    if len(some) <= _MAX_ODD or sum(weights[one] for one in odd) > most_odd * sum(weights.values()):
         return [], ()
     if not all(is_plain(one) for one in odd):
         return [], ()
     return list(forms(some)), tuple(odd)
 
 
-def _labels(text: ColumnDeclaration, weights: Mapping[str, int], most: int) -> Inference | None:
-    fit = all(len(label) <= _LABEL and is_plain(label) and not CONTROL.search(label) for label in weights)
-    return Inference(_category(text, sorted(weights))) if fit and len(weights) <= most else None
+def _labels(
+    text: ColumnDeclaration, weights: Mapping[str, int], most: int, ignores_case: bool
+) -> Inference | None:
+    if not all(len(label) <= _LABEL and is_plain(label) and not CONTROL.search(label) for label in weights):
+        return None
+    # Of labels that are one, small letters stand for all, so that parties choose alike; else the commonest.
+    ordered = sorted(sorted(weights), key=lambda label: (not label.islower(), -weights[label]))
+    chosen: dict[str, str] = {}
+    for label in ordered:
+        chosen.setdefault(label.casefold() if ignores_case else label, label)
+    found = _category(replace(text, ignores_case=ignores_case), sorted(chosen.values()))
+    return Inference(found) if len(chosen) <= most else None
 
 
 def _category(text: ColumnDeclaration, labels: list[str]) -> ColumnDeclaration:

@@ -23,6 +23,8 @@ _OFTEN: Final = 2
 _CODE: Final = re.compile(r"-?([789])\1*(?:[.,]0*|[.,]([789])\2*)?|-1|-?9+[6-9]")
 """Values that are customary as codes: 9, 99, 999, 888, 97, -9, -1."""
 _BRACKET: Final = re.compile(r"[(\[]\s*(?:in\s+)?([^()\[\]]{1,16}?)\s*[)\]]\s*$")
+_NARROW: Final = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
+"""The signs of ASCII for those of full width, as in `\uff08kg\uff09`."""
 _UNIT: Final = re.compile(r"[A-Za-zµμ°%€$£¥Å‰][A-Za-zµμ°%€$£¥Å‰0-9²³/·.*^-]{0,11}")
 _LAST: Final = re.compile(r"[\s_.-]([A-Za-z%€$µμ°/]{1,7})$")
 _UNITS: Final = frozenset(
@@ -80,6 +82,7 @@ class Code:
 
 def unit_in(name: str) -> str:
     """The unit in the name of a column, such as `kg` in `Weight (kg)` or `EUR` in `Cost EUR`; else empty."""
+    name = name.translate(_NARROW)
     bracket = _BRACKET.search(name)
     if bracket is not None:
         return bracket[1] if _UNIT.fullmatch(bracket[1]) else ""

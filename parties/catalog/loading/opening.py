@@ -28,7 +28,7 @@ def batches(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Bat
             dataset.dialect,
             columns,
             dataset.table,
-            names_line=_line(dataset),
+            names_lines=dataset.header,
             footer=dataset.footer,
         )
     if dataset.kind == "excel":
@@ -50,7 +50,7 @@ def header(dataset: DatasetDeclaration) -> list[str]:
         ConfigError: as `batches`.
     """
     if dataset.kind == "csv":
-        return csvs.header_of(_file(dataset), dataset.dialect, dataset.table, _line(dataset))
+        return csvs.header_of(_file(dataset), dataset.dialect, dataset.table, dataset.header)
     if dataset.kind == "excel":
         return excel.header_of(_file(dataset), dataset.sheet, dataset.table, dataset.header)
     if dataset.kind == "parquet":
@@ -59,11 +59,6 @@ def header(dataset: DatasetDeclaration) -> list[str]:
         with databases.cursor(dataset.asked) as opened:
             return [str(entry[0]) for entry in opened.description]
     return list(dataset.values)
-
-
-def _line(dataset: DatasetDeclaration) -> int:
-    """The line of a CSV file that names the columns; 0 for the first that is not blank."""
-    return dataset.header[0] if dataset.header else 0
 
 
 def _file(dataset: DatasetDeclaration) -> Path:

@@ -26,7 +26,7 @@ def read(
     columns: Sequence[str],
     entry: str,
     *,
-    names_line: int = 0,
+    names_lines: Sequence[int] = (),
     footer: Sequence[str] = (),
 ) -> Iterator[Batch]:
     """The rows of a file; blank lines are skipped, but in a file of one column.
@@ -36,14 +36,14 @@ def read(
         dialect: of the file.
         columns: to read.
         entry: the table of the catalog that declares the data set, for hints.
-        names_line: that names the columns, from 1; 0 for the first that is not blank.
+        names_lines: that name the columns, from 1; none for the first that is not blank.
         footer: how rows at the end begin that are left out, see `commons.tabular.footers`.
 
     Raises:
         DataError: it cannot be read, is not in the dialect, lacks a column or is damaged.
     """
     check_text(path)
-    file = _file(path, dialect, entry, names_line)
+    file = _file(path, dialect, entry, names_lines)
     header = file.header()
     where = positions(path.name, header.names, columns)
     width = len(header.names)
@@ -68,18 +68,18 @@ def read(
             yield Batch(Place(number, lines), len(gathered), pick(gathered, where))
 
 
-def header_of(path: Path, dialect: Dialect, entry: str, names_line: int = 0) -> list[str]:
+def header_of(path: Path, dialect: Dialect, entry: str, names_lines: Sequence[int] = ()) -> list[str]:
     """The names of the columns.
 
     Raises:
         DataError: as `read`.
     """
     check_text(path)
-    return _file(path, dialect, entry, names_line).header().names
+    return _file(path, dialect, entry, names_lines).header().names
 
 
-def find_names(path: Path, dialect: Dialect) -> int:
-    """The line that seems to name the columns; 0 for the first that is not blank. Raises as `read`."""
+def find_names(path: Path, dialect: Dialect) -> tuple[int, ...]:
+    """The lines that seem to name the columns; none for the first that is not blank. Raises as `read`."""
     return CsvFile(path, DataError, dialect).find_names()
 
 
@@ -113,14 +113,14 @@ def check_text(path: Path) -> None:
             )
 
 
-def _file(path: Path, dialect: Dialect, entry: str, names_line: int) -> CsvFile:
+def _file(path: Path, dialect: Dialect, entry: str, names_lines: Sequence[int]) -> CsvFile:
     return CsvFile(
         path,
         DataError,
         dialect,
         document="the catalog",
         place=entry,
-        names_line=names_line,
+        names_lines=tuple(names_lines),
         names_key="header",
     )
 

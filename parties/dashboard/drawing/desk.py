@@ -20,7 +20,7 @@ from parties.dashboard.drawing import words
 from parties.ledger.book import open_ledger
 from parties.persons.gate import Gate
 from parties.results.tables import figures_by_group
-from parties.texts import escape_unprintable
+from parties.texts import escape_unprintable, with_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,7 @@ def _environment() -> Environment:
         "figures_by_group": figures_by_group,
         "against": words.against,
         "hint": words.hint,
+        "with_unit": with_unit,
     }
     made.globals["parts"] = made.get_template("parts.html").module
     return made

@@ -17,14 +17,19 @@ from parties.dashboard.pages.statistics import (
     declared_by,
     groups_of,
     keys_in,
+    likely,
     offers,
     proposed,
     statistics_text,
+    with_shares,
 )
 from parties.errors import DaemonUnavailable
 from parties.persons.gate import text_digest
 from parties.persons.roles import Act
 from smc.errors import DuettoError
+
+SHARE: Final = "share:"
+"""How fields begin that say the share of a query."""
 
 COMMON: Final = "common"
 """The choice of the form that asks how many persons both have."""
@@ -43,6 +48,8 @@ def check(desk: Context, request: Request) -> Response:
         text = _text(desk, request)
         found: dict[str, Any] = {"report": desk.party.check(text), "estimate": desk.party.estimate(text)}
         digest = text_digest(f"{text}\n")  # a form ends a text with a line of its own
+        split = found["report"]["terms"]["split"]
+        found["can_split"] = bool(split) and with_shares(text, split) != text
         found["signable"] = signable(desk, request, Act.SUBMIT, digest)
         return _shown(desk, request, sent, figures, keys, text=text, **found)
     except FieldError as error:
@@ -101,12 +108,13 @@ def _shown(
         },
         peers=peers,
         known=known,
-        usual=next(iter(known), chosen),
+        usual=likely(chosen, [column.name for column in declared], known),
         sent=sent,
         figures=figures,
         keys=keys,
         **(
             {"text": "", "report": None, "estimate": None, "problem": None, "field": "", "signable": None}
+            | {"can_split": False}
             | more
         ),
     )
@@ -118,10 +126,15 @@ def _sent(request: Request) -> dict[str, str]:
 
 
 def _text(desk: Context, request: Request) -> str:
-    """The job file that a form stands for: as written, or made from what was chosen."""
+    """The job file that a form stands for: as written, or made from what was chosen; split as was advised."""
     sent = _sent(request)
     if "text" in sent:
-        return sent["text"] + "\n"
-    if sent.get("question") == COMMON:
-        return common_text(desk, sent, fields(request).get("key", []))
-    return statistics_text(desk, sent, fields(request).get("figure", []))
+        text = sent["text"] + "\n"
+    elif sent.get("question") == COMMON:
+        text = common_text(desk, sent, fields(request).get("key", []))
+    else:
+        text = statistics_text(desk, sent, fields(request).get("figure", []))
+    shares = {
+        name.removeprefix(SHARE): value for name, value in sent.items() if value and name.startswith(SHARE)
+    }
+    return with_shares(text, shares)

@@ -16,6 +16,7 @@ from parties.catalog.loading.checking import unconfirmed_columns
 from parties.dashboard.drawing import words
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
 from parties.dashboard.pages.persons import unsigned
+from parties.errors import PolicyError
 from parties.ledger.accounting import show_number
 from parties.plugins import load_plugins, with_plugins
 from parties.policy.drafting import NoisyRule, add_rule, complete_rule
@@ -59,6 +60,8 @@ def allow(desk: Context, request: Request) -> Response:
     if not problems:
         try:
             add_rule(config.policy, complete_rule(config, asked))
+        except PolicyError as error:
+            problems["name"] = f"{error.what} {error.hint}"
         except DuettoError as error:
             problems[""] = f"{error.what} {error.hint}"
         else:
@@ -97,6 +100,7 @@ def _shown(desk: Context, request: Request, code: int = 200, **more: Any) -> Res
         analyses=sorted(with_plugins(load_plugins(config.plugins))),
         peers=[peer.name for peer in config.peers],
         datasets=[(one, unconfirmed_columns(one)) for one in datasets],
+        is_chosen="dataset" in request.query_params,
         chosen=request.query_params.get("dataset") or next((one.name for one in datasets), ""),
         **({"text": "", "report": None, "asked": None, "problems": {}, "wrong": None} | more),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from commons.tabular.cells import above_in, limit_in
-from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.columns.columns import ColumnDeclaration, differing_in_case
 from parties.catalog.drafting.confirming import entries, proposal
 from parties.catalog.drafting.drafting import Choices, ColumnDraft, Draft
 from parties.errors import ConfigError
@@ -103,6 +103,7 @@ def choices_in(sent: Fields, mistaken: Iterable[str] = ()) -> Choices:
         below_limit=below,
         above_limit=above,
         units={name: _last(sent, f"unit:{name}") for name in columns if f"unit:{name}" in sent},
+        joined=[name for name in read if f"case:{name}" in sent],
     )
 
 
@@ -140,6 +141,8 @@ def form_of(columns: Iterable[ColumnDeclaration]) -> dict[str, list[str]]:
         found |= {f"{part}:{field}": [value] for part, value in _proposed(column).items()}
         if column.is_confirmed:
             found[f"stands:{field}"] = ["on"]
+        if column.ignores_case:
+            found[f"case:{column.name}"] = ["on"]
     return found
 
 
@@ -210,10 +213,11 @@ def _fault(row: Row) -> str:
     if not row.is_kept or not row.given:
         return ""
     try:
-        entries(row.name, row.column.type, row.given)
+        found = entries(row.name, row.column.type, row.given)
     except ConfigError as error:
         return f"{error.what} {error.hint}"
-    return ""
+    alike = differing_in_case(found.get("values", ())) if row.column.ignores_case else []
+    return f"{', '.join(alike[0])} differ in case only. Keep one of them." if alike else ""
 
 
 def _tokens(sent: Fields, name: str, below: str, above: str) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import tomli_w
@@ -59,6 +60,22 @@ def declared_by(desk: Context, peer: str) -> dict[str, list[str]]:
         if side.get("dataset") and (job.contract.get("schemas") or {}).get(role):
             found.setdefault(side["dataset"], {}).update(dict.fromkeys(side["columns"].values()))
     return {dataset: list(names) for dataset, names in found.items()}
+
+
+def likely(dataset: str, columns: Collection[str], known: Mapping[str, Collection[str]]) -> str:
+    """What a peer probably calls the data set that is like one of this party.
+
+    Args:
+        dataset: what that is called here.
+        columns: of it.
+        known: as `declared_by` finds them.
+    """
+    if dataset in known or not known:
+        return dataset
+    own = {_plain(name) or name for name in columns}
+    shared = {name: len(own & {_plain(one) or one for one in theirs}) for name, theirs in known.items()}
+    best = max(shared, key=lambda name: shared[name])
+    return best if shared[best] else dataset
 
 
 def proposed(name: str, theirs: Collection[str]) -> str:
@@ -151,6 +168,25 @@ def _text(
         "bob": {"dataset": _peer_dataset(sent, dataset), "columns": theirs},
         "parameters": parameters,
     }
+    return tomli_w.dumps(document)
+
+
+def with_shares(text: str, shares: Mapping[str, str]) -> str:
+    """A job file whose queries have these shares of epsilon; as it is where it has others.
+
+    Args:
+        text: of the job file.
+        shares: by the names of its queries.
+    """
+    try:
+        document = tomllib.loads(text)
+        queries = {str(query["name"]): query for query in document["parameters"]["queries"]}
+    except (tomllib.TOMLDecodeError, KeyError, TypeError):
+        return text
+    if not shares or queries.keys() != shares.keys():
+        return text
+    for name, query in queries.items():
+        query["share"] = shares[name]
     return tomli_w.dumps(document)
 
 

@@ -113,11 +113,11 @@ def notes(delta: Value) -> tuple[str, ...]:
     """What the reader of the table should know."""
     match delta:
         case Plain():
-            return ("delta is 1 where x >= y, else 0",)
+            return ("1 where x >= y, else 0; files and --details call this column delta",)
         case Share(_, modulus):
             name = "XOR" if modulus == 2 else f"a sum modulo a number of {modulus.bit_length()} bits"
-            return (f"shares of delta; the result is {name} of both parties' shares",)
+            return (f"shares of whether x >= y; the result is {name} of both parties' shares",)
         case Encrypted():
-            return ("delta encrypted under the peer's Paillier key, re-randomised",)
+            return ("whether x >= y, encrypted under the peer's Paillier key, re-randomised",)
         case _:
             return ("the result is with the other party, as the type says",)

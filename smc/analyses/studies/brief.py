@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final
 
 from smc.forms import Role
+
+WHETHER: Final = "comparison"
+"""The name of the table that says row by row whether x >= y; people read its columns under other heads."""
 
 
 @dataclass(frozen=True, slots=True)

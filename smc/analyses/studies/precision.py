@@ -17,6 +17,9 @@ from smc.analyses.studies.study import Preview
 PRECISION: Final = "precision"
 """The name in `Preview.details` of the rows of `expectation`."""
 
+SPLIT: Final = "split"
+"""The name in `Preview.details` of shares by which the loss would be split better, by query."""
+
 REACH: Final = "reach"
 """The name in such a row of how far the figure can vary at all; it is for `is_vague` alone."""
 

@@ -14,9 +14,10 @@ import pytest
 from parties.client import Party
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
-from parties.dashboard.pages.statistics import declared_by, job_names, proposed
+from parties.dashboard.pages.statistics import declared_by, job_names, likely, proposed
 from parties.policy.rules import load_policy
 from parties.texts import NAME
+from smc.analyses.registry import ANALYSES
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.jobs.institutions import Institutions
 from tests.parties.jobs.joined import approve, wait_final, wait_state
@@ -202,3 +203,74 @@ def test_a_peers_name_is_proposed_where_one_is_alike():
     assert proposed("Alter", {"ALTER", "alter"}) == "Alter"
     assert proposed("Alter", {"age"}) == "Alter"
     assert proposed("Alter", ()) == "Alter"
+
+
+def hidden_form(page, action, label):
+    """The fields of the form whose button says so."""
+    forms = re.findall(rf'<form method="post" action="{action}"[^>]*>(.*?)</form>', page, re.S)
+    (inside,) = [one for one in forms if label in one]
+    found = {}
+    for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', inside):
+        found.setdefault(html.unescape(name), []).append(html.unescape(value))
+    for name, value in re.findall(r'<textarea name="([^"]+)"[^>]*>(.*?)</textarea>', inside, re.S):
+        found[html.unescape(name)] = [html.unescape(value)]
+    found.pop("form_key", None)
+    return found
+
+
+def test_a_better_split_is_taken_by_a_button_and_nothing_typed_is_lost(made):
+    sent = FORM | {"figure": ["count", "mean:Alter", "median:Alter"], "epsilon": "4"}
+    page = made.browser.post("/new/check", sent).text
+    assert "Epsilon in other parts, so that figures are more alike: " in html.unescape(page)
+    taken = hidden_form(page, "/new/check", "Take this split")
+    assert {name: taken[name][-1] for name in FORM if name not in ("figure", "epsilon")} == {
+        name: value for name, value in FORM.items() if name not in ("figure", "epsilon")
+    }
+    assert taken["figure"] == sent["figure"]
+    page = made.browser.post("/new/check", taken).text
+    (text,) = hidden_form(page, "/new/submit", "Propose it")["text"]
+    shares = {query.name: query.loss.epsilon / 4 for query in queries_of(text)}
+    assert shares == {name: Fraction(taken[f"share:{name}"][-1]) for name in shares}
+    assert len({*shares.values()}) > 1
+    assert "Take this split" not in page
+    assert f'value="{html.escape(FORM["title"])}"' in page
+    equal = {"text": re.sub(r', share = "[^"]*"', "", text)}  # as somebody writes it
+    taken = hidden_form(made.browser.post("/new/check", equal).text, "/new/check", "Take this split")
+    page = made.browser.post("/new/check", taken).text
+    assert queries_of(hidden_form(page, "/new/submit", "Propose it")["text"][0]) == queries_of(text)
+
+
+def queries_of(text):
+    return ANALYSES["statistics"].parse(dict(parse_spec(text).parameters)).parameters.queries
+
+
+@pytest.mark.parametrize(
+    ("dataset", "columns", "known", "name"),
+    [
+        ("stays", ["Alter"], {}, "stays"),
+        ("stays", ["Alter"], {"patients": ["Alter"], "stays": ["Rauch"]}, "stays"),
+        ("stays", ["Leeftijd (jaren)"], {"patients": ["Âge", "Fumeur"]}, "stays"),  # nothing is like it
+        ("stays", ["ALTER", "Kosten"], {"patients": ["Gewicht"], "aufenthalte": ["Alter"]}, "aufenthalte"),
+        ("stays", ["年齢"], {"patients": ["体重"]}, "stays"),
+    ],
+)
+def test_the_peers_data_set_that_is_proposed_is_like_the_chosen_one(dataset, columns, known, name):
+    """Not the one of whatever job came before, whose policy refuses what it is asked."""
+    assert likely(dataset, columns, known) == name
+
+
+def test_a_name_that_a_rule_has_is_said_beside_it_and_nothing_typed_is_lost(made):
+    sent = {"name": "mine", "dataset": "data", "analysis": "statistics", "peer": "south", "column": "Alter"}
+    sent |= {"epsilon_per_job": "1", "epsilon_total": "2"}
+    assert made.browser.post("/policy/allow", sent).status_code == 303
+    page = html.unescape(made.browser.post("/policy/allow", sent | {"epsilon_total": "5"}).text)
+    assert re.search(r'id="wrong-name">policy.toml has a rule \'mine\' already', page)
+    assert 'value="5"' in page
+    assert "<details open><summary>Allow results with noise" in page
+
+
+def test_the_form_of_a_rule_stays_open_where_a_data_set_is_chosen(made):
+    """There are rules already, so that it is folded otherwise; its links would seem to do nothing."""
+    form = "<summary>Allow results with noise"
+    assert f"<details>{form}" in made.browser.get("/policy").text
+    assert f"<details open>{form}" in made.browser.get("/policy?dataset=data").text

@@ -101,6 +101,13 @@ def test_the_command(home):
     again = allow(home, *words)
     assert again.exit_code == REFUSED
     assert "already" in again.output
+    catalog = (home / "catalog.toml").read_text()
+    (home / "catalog.toml").write_text(
+        catalog + catalog.replace("patients", "stays").replace("p.csv", "s.csv")
+    )
+    other = [word.replace("patients", "stays") for word in words]
+    assert json.loads(allow(home, *other, "--json").stdout)["rule"] == "noisy statistics with south on stays"
+    assert allow(home, *other).exit_code == REFUSED
 
 
 @pytest.mark.parametrize(

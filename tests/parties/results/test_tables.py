@@ -8,8 +8,10 @@ import pytest
 from parties.client.result import Result
 from parties.results.frames import columns_of
 from parties.results.tables import ResultTable, figures_by_group, show_table
+from smc.analyses.comparison.columns import plain_tables
 from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
+from smc.values import Plain, Share
 
 KINDS = dict.fromkeys(("value", "lower_95", "upper_95", "epsilon"), NUMBER)
 STATISTICS = ResultTable(
@@ -69,6 +71,10 @@ def test_people_read_words_where_the_program_names_a_column():
         "delta",
         "query",
     ]  # columns of somebody's data
+    bits, shares = (plain_tables(held)[0] for held in (Plain([1]), Share([1], 2)))
+    assert heads(bits.name, *bits.columns) == ["row", "x >= y"]
+    assert heads(shares.name, *shares.columns) == ["row", "share of x >= y"]
+    assert heads(bits.name, *bits.columns, details=True) == ["row", "delta"]
 
 
 def test_details_show_all_columns():
@@ -152,3 +158,5 @@ def test_expected_figures_stand_in_the_shape_of_their_result():
     assert groups == ["", "ex", "no"]
     by_group = dict(zip(("ex", "no"), ages, strict=True))
     assert lines == {"patients": {"": figure("patients")}, "age, mean (years)": by_group}
+    (line,) = figures_by_group([figure("mean of Poids (kg)") | {"unit": "kg"}])[1]
+    assert line == "mean of Poids (kg)"

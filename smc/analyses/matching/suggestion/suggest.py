@@ -54,6 +54,8 @@ OWN: Final = "own"
 RECIPES: Final = (MENU, OWN)
 """Where passes, weights and local terms come from."""
 PASSES: Final = 7
+_MOST_WINDOWS: Final = 7
+"""Windows of least scores that are tried at most: that of the menu, and some of half its size beside it."""
 _MOST_ODD: Final = 0.1
 _COMMON_SHARE: Final = 0.999
 
@@ -194,10 +196,15 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         recipe = recipe | {"fields": fields}
         say("Leaving rarity out of the score, which does not go with a histogram.")
     say(f"Linking {len(truth):,} rows with {len(bob[BORN]):,}.")
-    qualities = _qualities(recipe, alice, bob, truth)
+    windows = [menu.SHIFTS]
+    qualities = _qualities(recipe, alice, bob, truth, windows)
+    while assumed.least_score is None and (more := further_shifts(qualities, windows)):
+        say("F rises to the end of the least scores that were tried; trying more.")
+        windows = sorted([*windows, more])
+        qualities = _qualities(recipe, alice, bob, truth, windows)
     if rows > assumed.sample:
         say("Linking half as many, to see how false pairs grow with the file.")
-        half = _qualities(recipe, *_registers(texts, assumed, assumed.sample // 2, random))
+        half = _qualities(recipe, *_registers(texts, assumed, assumed.sample // 2, random), windows)
         qualities = extrapolate(qualities, half, rows / assumed.sample)
     chosen = _best(qualities, assumed.least_score)
     if not chosen.f_measure and simulated.common >= MIN_COMMON:
@@ -345,6 +352,25 @@ def extrapolate(found: Sequence[Quality], half: Sequence[Quality], times: float)
     return tuple(larger)
 
 
+def further_shifts(found: Sequence[Quality], windows: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """More least scores to try where F still rises at the end of those that were; none where it does not.
+
+    Args:
+        found: the qualities of the scores that were tried, ascending.
+        windows: how far these lie from the recipe's own, in equal steps, those together that were linked
+            together.
+    """
+    f = [one.f_measure for one in found]
+    if len(windows) >= _MOST_WINDOWS or len(found) < sum(map(len, windows)) or len(f) < 2:
+        return ()  # or the scores themselves end there
+    step, more = windows[0][1] - windows[0][0], len(menu.SHIFTS) // 2
+    if f[0] == max(f) > f[1]:
+        return tuple(range(windows[0][0] - more * step, windows[0][0], step))
+    if f[-1] > max(f[:-1]):
+        return tuple(range(windows[-1][-1] + step, windows[-1][-1] + (more + 1) * step, step))
+    return ()
+
+
 def _best(qualities: Sequence[Quality], least_score: int | None) -> Quality:
     """Of a stated least score, or else of the highest F-measure."""
     able = [one for one in qualities if least_score in (None, one.least_score)]
@@ -398,20 +424,33 @@ def _registers(
 
 
 def _qualities(
-    recipe: Mapping[str, Any], alice: Texts, bob: Texts, truth: NDArray[np.int64]
+    recipe: Mapping[str, Any],
+    alice: Texts,
+    bob: Texts,
+    truth: NDArray[np.int64],
+    windows: Sequence[Sequence[int]],
 ) -> tuple[Quality, ...]:
-    """The quality from each least score on that lies so far from the recipe's as `menu.SHIFTS` says."""
+    """The quality from each least score on that lies so far from the recipe's as `windows` say.
+
+    Each window is linked by itself: what a score is above the least one has a largest value.
+    """
+    return tuple(one for shifts in windows for one in _linked(recipe, alice, bob, truth, shifts))
+
+
+def _linked(
+    recipe: Mapping[str, Any], alice: Texts, bob: Texts, truth: NDArray[np.int64], shifts: Sequence[int]
+) -> list[Quality]:
     own = recipe["least_score"]
-    lowest = max(-MAX_SCORE, own + menu.SHIFTS[0])
+    lowest = max(-MAX_SCORE, own + shifts[0])
     parameters = _parsed({**recipe, "least_score": lowest})
     left, right = (prepare(parameters, texts, 1) for texts in (alice, bob))
     pairs = ranked_pairs(parameters, left, right)
     common = int((truth >= 0).sum())
     found = []
-    for shift in menu.SHIFTS:
+    for shift in shifts:
         if lowest <= own + shift <= MAX_SCORE:
             links = claims(pairs[pairs[:, 2] >= own + shift - lowest], len(left), len(right))
             right_ones = int((truth[links[:, 0]] == links[:, 1]).sum())
             precision, recall = right_ones / max(1, len(links)), right_ones / max(1, common)
             found.append(Quality(own + shift, len(links), precision, recall))
-    return tuple(found)
+    return found

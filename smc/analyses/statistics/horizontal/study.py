@@ -26,10 +26,11 @@ from smc.analyses.statistics.horizontal.asked_exactly import exact_queries
 from smc.analyses.statistics.horizontal.outcomes import run_exact, run_noisy
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.plans import noisy, noisy_results
+from smc.analyses.statistics.plans.advice import advise
 from smc.analyses.statistics.plans.longer_steps import advise_steps
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text, pooled_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
-from smc.analyses.statistics.plans.precision import advise, expected_precision
+from smc.analyses.statistics.plans.precision import expected_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.brief import Brief, count_of
@@ -137,9 +138,10 @@ class NoisyStudy(HorizontalStudy):
         own = noisy.local_entries(self.parameters, plans, data)
         rows = data.rows if isinstance(data, SummedRows) else len(next(iter(data.values())))
         both = zip(plans, own, strict=True)
-        found = [row for planned, each in both for row in expected_precision(planned, each, len(Role), rows)]
-        advice = (*advise(plans, own, len(Role), found), *advise_steps(plans, own, len(Role)))
-        return with_precision(Preview(advice=advice), found)
+        found = [expected_precision(planned, each, len(Role), rows) for planned, each in both]
+        advice = advise(plans, own, len(Role), rows, found)
+        preview = advice.preview(*advise_steps(plans, own, len(Role)))
+        return with_precision(preview, [row for of_each in found for row in of_each])
 
     @property
     @override

@@ -8,8 +8,7 @@ rows, they are for the local people alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Final
 
@@ -22,13 +21,11 @@ from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.studies.outcome import STEPS
-from smc.analyses.studies.precision import expectation, half, is_vague
+from smc.analyses.studies.precision import expectation, half
 from smc.numeric.random import Randomness
 
 _SPREAD: Final = frozenset({"mean", "median", "quantile", "summary"})
 """Kinds of figures that lie between the bounds of a column."""
-
-_QUANTILES: Final = frozenset({"median", "quantile"})
 
 _PARTS: Final = {"sd": 0.5, "deviation": 0.5}
 """Terms and kinds that reach over a part of a column's range: a standard deviation is at most half of it."""
@@ -70,53 +67,6 @@ def expected_precision(planned: Planned, entries: Ints, sides: int, rows: int = 
             for term, width in _widths(result)
         ]
     return found
-
-
-def advise(
-    plans: Sequence[Planned], entries: Sequence[Ints], sides: int, found: Sequence[dict[str, Any]]
-) -> tuple[str, ...]:
-    """What leaving out quantiles would give: they take as much of the loss as any figure, and tell least.
-
-    Args:
-        plans: of all queries.
-        entries: of each the local ones.
-        sides: as for `expected_precision`.
-        found: what `expected_precision` says of all.
-    """
-    if not any(row["kind"] in _QUANTILES and is_vague(row) for row in found):
-        return ()
-    rest = [both for both in zip(plans, entries, strict=True) if both[0].query.kind not in _QUANTILES]
-    every, kept = (
-        sum((_loss(one) for one in some), Fraction(0)) for some in (plans, [one for one, _ in rest])
-    )
-    widths = {(row["query"], row["group"], row["term"]): row["half_width"] for row in found}
-    for planned, own in rest:
-        if planned.query.kind not in _SPREAD:
-            continue
-        for row in expected_precision(_scaled(planned, every / kept), own, sides):
-            before, after = widths.get((row["query"], row["group"], row["term"])), row["half_width"]
-            if before and after and after < before:
-                return (
-                    f"Without medians and quartiles, {row['query']} would be about ± {after:.2g} "
-                    f"{row['unit']}".rstrip()
-                    + f" instead of ± {before:.2g}.",
-                )
-    return ()
-
-
-def _loss(planned: Planned) -> Fraction:
-    return planned.query.loss.rho or planned.query.loss.epsilon
-
-
-def _scaled(planned: Planned, factor: Fraction) -> Planned:
-    """The same with so many times the loss."""
-
-    def more(query: Query) -> Query:
-        loss = query.loss
-        return replace(query, loss=replace(loss, epsilon=loss.epsilon * factor, rho=loss.rho * factor))
-
-    statistic = replace(planned.statistic, query=more(planned.statistic.query))
-    return replace(planned, query=more(planned.query), statistic=statistic)
 
 
 def unknown(query: Query) -> dict[str, Any]:

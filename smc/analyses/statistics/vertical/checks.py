@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.records.key_parameters import check_keys
 from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.records.peer_schemas import KINDS
+from smc.analyses.statistics.plans.advice import Advice, advise
 from smc.analyses.statistics.plans.noisy import local
 from smc.analyses.statistics.plans.precision import expected_precision, unknown
 from smc.analyses.statistics.queries.asked import Query
@@ -20,6 +21,8 @@ from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.vertical.run import Brought, plan_queries
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.precision import with_precision
+from smc.analyses.studies.study import Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import MAX_SCALE
@@ -70,10 +73,10 @@ def precision_of(
     schemas: Mapping[str, Schema],
     role: Role,
     limits: Limits,
-) -> list[dict[str, Any]]:
+) -> Preview:
     """What precision to expect if all local rows match, see `smc.analyses.statistics.plans.precision`.
 
-    Of queries about columns of the other side nothing is known.
+    Of queries about columns of the other side nothing is known, and beside them nothing is advised.
     """
     own = replace(parameters, queries=_alone(parameters, vertical, role))
     plans = plan_queries(
@@ -81,11 +84,15 @@ def precision_of(
     )
     count = len(brought.keyed)
     rows = LocalRows(brought.columns, np.arange(count), count)
-    known = {
-        each.query.name: expected_precision(each, local(each, rows.meeting(each.where)), 1, count)
-        for each in plans
-    }
-    return [row for query in parameters.queries for row in known.get(query.name) or [unknown(query)]]
+    entries = [local(each, rows.meeting(each.where)) for each in plans]
+    found = [
+        expected_precision(each, of_each, 1, count) for each, of_each in zip(plans, entries, strict=True)
+    ]
+    known = {each.query.name: of_each for each, of_each in zip(plans, found, strict=True)}
+    said = [row for query in parameters.queries for row in known.get(query.name) or [unknown(query)]]
+    is_whole = len(known) == len(parameters.queries)
+    advice = advise(plans, entries, 1, count, found) if is_whole else Advice()
+    return with_precision(advice.preview(), said)
 
 
 def _alone(parameters: StatisticsParameters, vertical: Vertical, role: Role) -> tuple[Query, ...]:

@@ -25,7 +25,6 @@ from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.memory import MEBI, Memory, Pace
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview, Study
 from smc.forms import Role
@@ -134,8 +133,7 @@ class NoisyVerticalStudy(VerticalStudy):
         brought = Brought.of(self.parameters, self.vertical, data, role)
         count = len(brought.keyed)
         limits.check_sets(count, count)
-        found = precision_of(self.parameters, self.vertical, brought, schemas, role, limits)
-        return with_precision(Preview(), found)
+        return precision_of(self.parameters, self.vertical, brought, schemas, role, limits)
 
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:

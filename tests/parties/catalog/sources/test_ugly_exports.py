@@ -13,7 +13,6 @@ from parties.catalog.drafting.drafting import LAST, NO_NAME, Choices
 from parties.catalog.drafting.sniffing import infer
 from parties.catalog.loading.loading import load
 from parties.errors import ConfigError
-from smc.errors import UsageError
 
 NAMES = ["Fall-Nr.", "Alter [J.]", "Kosten (EUR)", "CRP (mg/l)", "Aufnahme", "Notiz"]
 COUNT = 40
@@ -84,16 +83,85 @@ def test_a_person_may_keep_the_last_row_and_say_where_the_names_are(tmp_path):
     path = written(tmp_path / "a.csv", ("Liste",), cells=cells)
     found, ages = added(path, footer=(), header=(2,))
     assert (len(ages), found.draft.total) == (COUNT + 1, "Summe")
-    with pytest.raises(UsageError, match="one line names the columns"):
-        draft_addition(tmp_path / "other.toml", Asked(source=str(path), header=(1, 2)))
 
 
-@pytest.mark.parametrize("value", ["0", "1001", "[2]", '"2"', "true"])
+@pytest.mark.parametrize("value", ["0", "1001", "[2, 2]", "[1, 2, 3, 4]", "[]", '"2"', "true"])
 def test_other_lines_are_refused(tmp_path, value):
     column = '[datasets.d.columns.age]\ntype = "integer"\nlower = 0\nupper = 120\n'
     (tmp_path / "catalog.toml").write_text(f'[datasets.d]\nsource = "d.csv"\nheader = {value}\n{column}')
     with pytest.raises(ConfigError, match="header"):
         load_catalog(tmp_path / "catalog.toml")
+
+
+GROUPED = {
+    "groups": (
+        "Séjour;;;Biologie;;",
+        "N°;Date d'entrée;Âge (ans);CRP (mg/l);Dosage;Unité de soins",
+        ["N°", "Date d'entrée", "Âge (ans)", "CRP (mg/l)", "Dosage", "Unité de soins"],
+        (2,),
+    ),
+    "groups of names that come twice": (
+        "Entrée;;;Sortie;;",
+        "N°;Date;Service;CRP;Date;Service",
+        ["N°", "Entrée Date", "Entrée Service", "CRP", "Sortie Date", "Sortie Service"],
+        (1, 2),
+    ),
+    "units": (
+        "N°;Entrée;Âge;CRP;Poids;Service",
+        ";;(ans);(mg/l);[kg];",
+        ["N°", "Entrée", "Âge (ans)", "CRP (mg/l)", "Poids [kg]", "Service"],
+        (1, 2),
+    ),
+    "both side by side": (
+        "N°;Âge;Service;CRP;Entrée;",
+        ";;;;Date;Mode",
+        ["N°", "Âge", "Service", "CRP", "Date", "Mode"],
+        (1, 2),
+    ),
+}
+
+
+def in_the_middle(n):
+    return [f"F{n:04}", f"{1 + n % 28:02}/03/2025", str(20 + n), f"{n},5", f"{60 + n}", "abc"[n % 3]]
+
+
+@pytest.mark.parametrize("title", [(), ("CHU de Lyon, export du 31/12/2024", "")])
+@pytest.mark.parametrize("case", GROUPED)
+def test_two_lines_name_the_columns_and_no_row_is_lost(tmp_path, case, title):
+    first, second, names, lines = GROUPED[case]
+    body = [";".join(in_the_middle(n)) for n in range(COUNT)]
+    path = tmp_path / "a.csv"
+    path.write_bytes("".join(f"{line}\r\n" for line in (*title, first, second, *body)).encode("cp1252"))
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d"))
+    assert found.draft.dataset.header == tuple(line + len(title) for line in lines)
+    assert [*found.draft.sample] == names
+    assert found.draft.rows == COUNT
+    found.completed({names[2]: "0:120"} if "Âge" in names[2] else {}, [*found.draft.columns]).write()
+    dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
+    number = next(name for name in names if found.draft.sample[name][0] == "60")
+    assert load(dataset, [number]).columns[number].values.tolist() == [60 + n for n in range(COUNT)]
+
+
+def test_a_line_of_texts_below_the_names_is_a_row(tmp_path):
+    """Nothing tells it from names, so only brackets all over, or names that come twice, make it one."""
+    path = tmp_path / "a.csv"
+    path.write_text("ward;state\n" + "north;(open)\nsouth;closed\n" * COUNT)
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path)))
+    assert (found.draft.dataset.header, found.draft.rows) == ((), 2 * COUNT)
+
+
+def test_units_below_the_names_of_a_sheet_belong_to_them(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    made = openpyxl.Workbook()
+    for row in (["UMC", None, None], ["Nr", "Gewicht", "Lengte"], [None, "(kg)", "(cm)"]):
+        made.active.append(row)
+    for n in range(COUNT):
+        made.active.append([n, 60.5 + n, 150 + n])
+    made.save(tmp_path / "d.xlsx")
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(tmp_path / "d.xlsx")))
+    assert found.draft.dataset.header == (2, 3)
+    units = {name: one.column.schema.unit for name, one in found.draft.columns.items()}
+    assert units == {"Nr": "", "Gewicht (kg)": "kg", "Lengte (cm)": "cm"}
 
 
 def test_separators_at_the_ends_of_lines_make_no_column(tmp_path):
@@ -253,3 +321,86 @@ def test_a_number_behind_a_prefix(text, plain):
 @pytest.mark.parametrize("prefix", ["5", "€-", " ", "<", "-"])
 def test_what_may_be_part_of_a_number_is_no_prefix(prefix):
     assert [key for key, *_ in Writing(prefix=prefix).faults()] == ["prefix"]
+
+
+@pytest.mark.parametrize(
+    ("form", "other"),
+    [
+        ("%d/%m/%Y à %Hh%M", "%d/%m/%Y %Hh%M"),
+        ("%d-%m-%Y %H:%M", "%d-%m-%Y"),
+        ("%Y/%m/%d %H:%M", "%Y/%m/%d"),
+        ("%Y年%m月%d日", "%Y/%m/%d"),
+        ("%Y年%m月%d日%H時%M分", "%Y年%m月%d日"),
+        ("%d.%m.%Y um %H:%M Uhr", "%d.%m.%Y"),
+    ],
+)
+def test_days_with_times_as_people_write_them_are_days(tmp_path, form, other):
+    days = [datetime(2024, 12, 31, 14, 30) - timedelta(hours=31 * n) for n in range(COUNT)]
+    path = tmp_path / "a.csv"
+    path.write_text("n;seen\n" + "".join(f"{n};{day.strftime(form)}\n" for n, day in enumerate(days)))
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d"))
+    assert found.draft.columns["seen"].column.writing.date_format == form
+    found.completed({}, ["n", "seen"]).write()
+    held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["seen"]).columns["seen"]
+    assert held.values.tolist() == [day.toordinal() - date(1970, 1, 1).toordinal() for day in days]
+    assert Writing(date_format=other).day(days[0].strftime(form)) is None
+
+
+@pytest.mark.parametrize(("count", "kind"), [(20, "decimal"), (60, "text")])
+def test_a_word_in_place_of_many_numbers_means_missing(count, kind):
+    """One in six did not know: that is no reason to lose the column; of one in three it is."""
+    cells = {f"{n},5": 1 for n in range(100)} | {"weiß nicht": count}
+    found = infer("dose", cells).column
+    assert (found.type, "weiß nicht" in found.tokens) == (kind, kind == "decimal")
+
+
+LABELS = {"Oui": 3, "oui": 9, "OUI": 1, "non": 7, "Non": 2, "NSP": 2}
+
+
+def test_labels_that_differ_in_case_only_are_told_and_made_one_if_a_person_says_so(tmp_path):
+    cells = [label for label, count in LABELS.items() for _ in range(count)]
+    path = tmp_path / "a.csv"
+    path.write_text("n;Fumeur\n" + "".join(f"{n};{cell}\n" for n, cell in enumerate(cells)))
+    asked = Asked(source=str(path), name="d")
+    found = draft_addition(tmp_path / "catalog.toml", asked)
+    seen = found.draft.columns["Fumeur"]
+    assert sorted(map(sorted, seen.alike)) == [["Non", "non"], ["OUI", "Oui", "oui"]]
+    assert "differ in case only: ignore_case = true" in found.entry
+    assert "ignore_case = true" not in found.entry.replace("only: ignore_case = true", "")
+    joined = draft_addition(
+        tmp_path / "catalog.toml", Asked(source=str(path), name="d", choices=Choices(joined=["Fumeur"]))
+    )
+    column = joined.draft.columns["Fumeur"].column
+    assert column.schema.categories == ("non", "oui")
+    capitals = {"Ja": 2, "JA": 3, "nein": 4, "Nein": 9}
+    found = infer("x", capitals, ignores_case=True).column.schema.categories
+    assert found == ("JA", "nein")  # small letters, or else the commonest
+    assert joined.draft.columns["Fumeur"].alike == []
+    joined.completed({}, ["Fumeur"]).write()
+    dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
+    held = load(dataset, ["Fumeur"]).columns["Fumeur"].values.tolist()
+    assert held == [int(cell.casefold() == "oui") for cell in cells if cell != "NSP"]
+    path.write_text("n;Fumeur\n1; OuI \n2;NON\n")  # of the next export, too
+    assert load(dataset, ["Fumeur"]).columns["Fumeur"].values.tolist() == [1, 0]
+
+
+def test_labels_of_a_column_that_ignores_case_differ_in_more(tmp_path):
+    column = 'type = "category"\nvalues = ["ja", "Ja"]\nignore_case = true\n'
+    (tmp_path / "catalog.toml").write_text(
+        f'[datasets.d]\nsource = "d.csv"\n[datasets.d.columns.x]\n{column}'
+    )
+    with pytest.raises(ConfigError, match="differ in case only") as caught:
+        load_catalog(tmp_path / "catalog.toml")
+    assert "ignore_case" in caught.value.hint
+
+
+def test_sums_and_counts_below_a_japanese_table_are_no_persons(tmp_path):
+    """A count whose word is not known would keep the sum above it, as a patient of twelve tonnes."""
+    body = [f"{n},{150 + n % 30}.5,{50 + n % 40}.5,あり,男" for n in range(COUNT)]
+    lines = ["検査一覧", "患者番号,身長（cm）,体重（kg）,喫煙,性別", *body, "合計,,12000.0,,", "件数：40"]
+    path = tmp_path / "a.csv"
+    path.write_bytes("\r\n".join(lines).encode("cp932"))
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d")).draft
+    assert (found.rows, found.dataset.footer) == (COUNT, ("合計", "件数"))
+    assert found.columns["体重（kg）"].column.schema.upper == 1000
+    assert found.columns["体重（kg）"].column.schema.unit == "kg"

@@ -16,6 +16,7 @@ from smc.analyses.matching.suggestion.suggest import (
     Assumed,
     Quality,
     extrapolate,
+    further_shifts,
     suggest,
 )
 from smc.analyses.matching.tolerant.study import TOLERANT
@@ -286,3 +287,51 @@ def test_files_that_cannot_be_simulated_are_refused():
             Assumed(**wrong)
     with pytest.raises(UsageError):
         ErrorModel().times(6)
+
+
+def qualities(*f):
+    """With these F, of least scores from 0 in steps of 2."""
+    return [Quality(2 * place, 10, one, one) for place, one in enumerate(f)]
+
+
+@pytest.mark.parametrize(
+    ("f", "below", "above"),
+    [
+        ([0.1, 0.5, 0.4], False, False),
+        ([0.1, 0.4, 0.5], False, True),
+        ([0.5, 0.4, 0.1], True, False),
+        ([0.5, 0.5, 0.1], False, False),  # a plateau does not rise
+        ([0.1, 0.5, 0.5], False, False),
+        ([0.0, 0.0, 0.0], False, False),
+    ],
+)
+def test_more_scores_are_tried_where_f_rises_to_the_end(f, below, above):
+    more, half = further_shifts(qualities(*f), [(-2, 0, 2)]), len(menu.SHIFTS) // 2
+    expected = [*range(-2 - 2 * half, -2, 2)] * below + [*range(4, 4 + 2 * half, 2)] * above
+    assert [*more] == expected
+
+
+def test_the_search_for_more_scores_ends():
+    windows = [menu.SHIFTS]
+    for _ in range(100):
+        rising = qualities(*(place / 1000 for place in range(sum(map(len, windows)))))
+        if not (more := further_shifts(rising, windows)):
+            break
+        assert more[0] == windows[-1][-1] + 2
+        windows.append(more)
+    assert 2 < len(windows) < 10
+    assert further_shifts(qualities(0.1, 0.2), [(0, 2, 4)]) == ()  # no score is higher
+
+
+@pytest.mark.parametrize("window", [range(-80, -39, 2), range(16, 57, 2)])
+def test_a_best_score_outside_the_menus_range_is_found(monkeypatch, window):
+    """With scores that all lie below the best one, or above."""
+    alice, _ = registers(2)
+    usual = suggest(alice, Assumed())
+    monkeypatch.setattr(menu, "SHIFTS", tuple(window))
+    found = suggest(alice, Assumed())
+    tried = [one.least_score for one in found.least_scores]
+    assert tried == sorted(tried)
+    assert len(tried) > len(window)
+    assert tried[0] < found.expected.least_score < tried[-1]
+    assert found.expected.f_measure == pytest.approx(usual.expected.f_measure, abs=0.003)

@@ -1,0 +1,85 @@
+"""Exports as hospitals in France and the Netherlands write them, of persons who are made up."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+FRENCH_NAMES = ("Lefèvre", "Müller", "D'Aubigné", "Nguyễn", "Garçon", "Œillet")
+COUNT = 300
+
+
+def french(seed: int, count: int = COUNT) -> bytes:
+    """Windows-1252, semicolons, two lines of names below a title, decimal commas, `NSP`, a line of sums."""
+    draw = np.random.default_rng(seed)
+    lines = [
+        "CHU de Besançon – extraction du 31/12/2024 à 14h30",
+        "",
+        "Identité;;;Séjour;;Mesures;;;;Questionnaire;;",
+        "N° patient;Nom;Date de naissance;Date d'entrée;Coût;Âge;Poids (kg);CRP (mg/L);Date;Fumeur;"
+        "Satisfaction;Date",
+    ]
+    for number in range(count):
+        came = datetime(2024, 1, 1) + timedelta(minutes=int(draw.integers(500_000)))
+        crp = draw.lognormal(0, 1)
+        cells = [
+            f"P{seed}{number - (number % 20 == 7):05}",
+            f"{FRENCH_NAMES[draw.integers(6)]}",
+            f"{int(draw.integers(1, 29)):02}/{int(draw.integers(1, 13)):02}/{int(draw.integers(1930, 2005))}",
+            f"{came:%d/%m/%Y à %Hh%M}",
+            f"{draw.integers(1, 9)} {draw.integers(100, 999)},{draw.integers(10, 99)} €",
+            "NSP" if draw.random() < 0.09 else f"{draw.integers(18, 97)}",
+            "NSP" if draw.random() < 0.02 else f"{draw.normal(74, 12):.1f}".replace(".", ","),
+            "<LOQ" if crp < 0.4 else f"{crp:.2f}".replace(".", ","),
+            f"{came + timedelta(days=1):%d/%m/%Y}",
+            ("oui", "Oui", "non", "Non", "NON", "ex-fumeur", "NSP")[draw.integers(7)],
+            ("tout à fait", "plutôt", "pas du tout", "")[draw.integers(4)],
+            f"{came + timedelta(days=30):%d/%m/%Y}",
+        ]
+        lines.append(";".join(cells))
+    lines += ["", "Total;;;;1 234 567,89 €;;;;;;;", f"Nombre de lignes : {count}"]
+    return ("\r\n".join(lines) + "\r\n").encode("cp1252", "replace")
+
+
+def dutch(path: Path, seed: int, count: int = COUNT) -> None:
+    """A sheet with a title, merged cells, units in a row of their own, `onbekend`, and totals below."""
+    import openpyxl
+
+    draw = np.random.default_rng(seed)
+    made = openpyxl.Workbook()
+    sheet = made.active
+    sheet.title = "Gegevens 2024"
+    sheet.append(["UMC Rivierenland — uitdraai 31-12-2024"])
+    sheet.append([])
+    sheet.append(["Patiënt", None, None, "Opname", None, "Metingen", None, None, "Ontslag", None, None])
+    sheet.merge_cells("A3:C3")
+    sheet.merge_cells("D3:E3")
+    sheet.merge_cells("F3:H3")
+    sheet.merge_cells("I3:J3")
+    names = ["Patiëntnr.", "Achternaam", "Geslacht", "Datum", "Afdeling", "Leeftijd", "Gewicht", "Creatinine"]
+    sheet.append([*names, "Datum", "Afdeling", "Roker"])
+    sheet.append([None, None, None, None, None, "(jaren)", "(kg)", "(µmol/l)", None, None, None])
+    for number in range(count):
+        came = datetime(2024, 1, 1) + timedelta(minutes=int(draw.integers(500_000)))
+        left = came + timedelta(days=int(draw.integers(1, 20)))
+        creatinine = draw.lognormal(4.3, 0.5)
+        sheet.append(
+            [
+                700_000 + number - (number % 25 == 3),
+                ("de Vries", "van den Berg", "Jansen", "Çelik")[draw.integers(4)],
+                ("M", "V", "m", "v")[draw.integers(4)],
+                f"{came:%d-%m-%Y %H:%M}",
+                ("Interne", "interne", "Chirurgie", "Cardiologie")[draw.integers(4)],
+                999 if draw.random() < 0.03 else int(draw.integers(18, 97)),
+                None if draw.random() < 0.05 else round(float(draw.normal(78, 13)), 1),
+                "> 400" if creatinine > 200 else round(float(creatinine)),
+                left.replace(hour=0, minute=0),
+                ("Interne", "Chirurgie", "Cardiologie", "onbekend")[draw.integers(4)],
+                ("ja", "nee", "Ja", "gestopt", "onbekend")[draw.integers(5)],
+            ]
+        )
+    sheet.append(["Totaal", None, None, None, None, None, count * 78.0, None, None, None, None])
+    sheet.append([f"Aantal: {count}"])
+    made.save(path)
