@@ -21,7 +21,7 @@ from parties.evidence.frames import decode_frames, encode_frame
 from parties.evidence.run_case import Inputs, RunCase, decode_case, decode_inputs
 from parties.evidence.statements import SIGNATURE_BYTES, is_signed
 from parties.pki.signing import SigningKey, key_text, parse_key
-from smc.evidence.record import Came
+from smc.channel.message import Frame
 
 FORMAT: Final = "duetto evidence bundle 1"
 BUNDLE_BYTES: Final = 8 << 30
@@ -43,7 +43,7 @@ class Exhibit:
 
     case: RunCase
     inputs: Inputs = field(repr=False)
-    frames: tuple[Came, ...] = field(repr=False)
+    frames: tuple[Frame, ...] = field(repr=False)
 
 
 def seal_bundle(shown: Exhibit, party: str, auditor: Auditor, signing: SigningKey) -> bytes:

@@ -33,7 +33,7 @@ from parties.evidence.frames import decode_frames, encode_frame
 from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 from parties.pki.sealing import Seal
-from smc.evidence.record import Came
+from smc.channel.message import Frame
 from smc.numeric.random import Randomness
 
 FOLDER: Final = "evidence"
@@ -234,7 +234,7 @@ class EvidenceStore:
             sealed = (self._folder(job_id) / part).read_bytes()
             return zlib.decompress(_opened(AESGCM(self.key(_PURPOSE)), sealed, _bound_to(job_id, part, 0)))
 
-    def read_frames(self, job_id: str) -> Iterator[Came]:
+    def read_frames(self, job_id: str) -> Iterator[Frame]:
         """The frames that came in, in their order; those that a crash has lost are missing at the end.
 
         Raises:
@@ -363,14 +363,14 @@ class FrameFile:
         self._waiting = bytearray()
         self._pieces = 0
 
-    def keep(self, came: Came) -> None:
+    def keep(self, frame: Frame) -> None:
         """Keep a frame.
 
         Raises:
             StorageError: the disk does not take it.
         """
         with self._lock:
-            self._waiting += encode_frame(came)
+            self._waiting += encode_frame(frame)
             if len(self._waiting) >= PIECE_BYTES:
                 self._write()
 

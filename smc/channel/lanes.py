@@ -13,7 +13,7 @@ from typing import Final
 
 from smc.channel.channel import Channel
 from smc.channel.message import ABORT, END, MAX_LANES, Frame
-from smc.channel.transport import Transport, abort_error
+from smc.channel.transport import RecordedTransport, Transport, abort_error
 from smc.errors import DuettoError, ProtocolViolation, UsageError
 
 WAITING_BYTES: Final = 64 << 20
@@ -29,14 +29,15 @@ class Lanes:
 
     Attributes:
         is_record: whether the transport gives what has come already, see `smc.evidence.replay`: then a lane
-            gets all of its frames, whether another one has failed before or not.
+            takes its frames from there, whether another one has failed before or not.
     """
 
     def __init__(self, transport: Transport, count: int) -> None:
         if not 1 <= count <= MAX_LANES:
             raise UsageError(f"A session cannot have {count} lanes.", f"Ask for 1 to {MAX_LANES}.")
         self._transport = transport
-        self.is_record = bool(getattr(transport, "is_record", False))
+        self._record = transport if isinstance(transport, RecordedTransport) else None
+        self.is_record = self._record is not None
         self._changed = Condition()
         self._waiting: list[deque[Frame]] = [deque() for _ in range(count + 1)]
         self._bytes = [0] * (count + 1)
@@ -82,6 +83,8 @@ class Lanes:
             ProtocolViolation: a frame came for a lane that there is not, or too many for one.
             DuettoError: what `fail` was called with.
         """
+        if self._record is not None:
+            return self._record.receive_of(lane)
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_served(lane) or not self._reading)
@@ -89,7 +92,7 @@ class Lanes:
                     frame = self._waiting[lane].popleft()
                     self._bytes[lane] -= len(frame.data)
                     return frame
-                if self._ended is not None and not self.is_record:
+                if self._ended is not None:
                     raise self._ended
                 self._reading = True
             try:
@@ -107,7 +110,7 @@ class Lanes:
         self._transport.close()
 
     def _is_served(self, lane: int) -> bool:
-        return bool(self._waiting[lane]) or (self._ended is not None and not self.is_record)
+        return bool(self._waiting[lane]) or self._ended is not None
 
     def _keep(self, frame: Frame) -> None:
         """Put a frame where its lane finds it."""

@@ -110,7 +110,7 @@ def sent_kinds(institutions, kind):
     job_id = institutions.submit(covert(KINDS[kind]))
     institutions.ended(job_id)
     _, _, came = shown(institutions, "north", job_id)
-    return sorted({each.frame.kind for each in came if each.frame.data} - {END, *OF_PAPERS})
+    return sorted({each.kind for each in came if each.data} - {END, *OF_PAPERS})
 
 
 @pytest.mark.parametrize("kind", grid(KINDS, [SHORT]))
