@@ -390,18 +390,25 @@ def _audited(shown: Exhibit, config: Config | None, receipt: Receipt | None = No
 def _at_home(shown: Exhibit, found: AuditFinding, config: Config) -> list[HomeCheck]:
     """What ledger and policy here say of the run; that they cannot be read is said as well."""
     from parties.contracts.contract import parse_contract
-    from parties.jobs.checks.at_home import HomeCheck, check_at_home
+    from parties.jobs.checks.at_home import AtHome, HomeCheck, check_at_home
     from parties.jobs.checks.opening import local_admission
     from parties.policy.rules import load_policy
 
     contract = parse_contract(shown.case.contract.encode())
     try:
-        task = local_admission(config).understand(contract.spec)
-        entries, policy = open_ledger(config.home).of_job(contract.digest.hex()), load_policy(config.policy)
+        admission = local_admission(config)
+        task = admission.understand(contract.spec)
+        account = admission.account(task)
+        home = AtHome(
+            account,
+            open_ledger(config.home).entries(),
+            load_policy(config.policy),
+            admission.history.nearest(account, task.peer, contract.job_id),
+        )
     except DuettoError as problem:
         what = f"Ledger and policy cannot be held against the contract: {problem.what} {problem.hint}"
         return [HomeCheck(what.strip(), holds=False)]
-    return [*check_at_home(task, contract, entries, policy, whole=found.signed == "end")]
+    return [*check_at_home(task, contract, home, whole=found.signed == "end")]
 
 
 def _tell(shown: Exhibit, found: AuditFinding, at_home: Sequence[HomeCheck] = (), *, as_json: bool) -> None:
