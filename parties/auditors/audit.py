@@ -163,7 +163,9 @@ def audit(
     return replace(found, signed=signed, heads=heads)
 
 
-def _made_again(program: _Program, came: list[Frame], own_key: PrivateKey | None, signed: str) -> AuditFinding:
+def _made_again(
+    program: _Program, came: list[Frame], own_key: PrivateKey | None, signed: str
+) -> AuditFinding:
     """What follows from the run made again."""
     case, contract = program.case, program.contract
     if own_key is not None and own_key.public.fingerprint != contract.keys[case.role]:

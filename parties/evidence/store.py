@@ -137,7 +137,7 @@ class EvidenceStore:
         return FrameFile(folder / FRAMES, cipher, standing, lambda: self._taken.get(standing.peer, 0))
 
     def require_room(self, peer: str) -> None:
-        """Check that a run may begin: the records of runs with its peer take no more of the disk than is free.
+        """Check that a run may begin: records of runs with its peer take no more of the disk than is free.
 
         They are counted at the first run, and again where that is too much: people delete some by commands.
 

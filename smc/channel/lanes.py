@@ -9,15 +9,28 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Condition
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from smc.channel.channel import Channel
 from smc.channel.message import ABORT, END, MAX_LANES, Frame
-from smc.channel.transport import RecordedTransport, Transport, abort_error
+from smc.channel.transport import Transport, abort_error
 from smc.errors import DuettoError, ProtocolViolation, UsageError
 
 WAITING_BYTES: Final = 64 << 20
 """Bytes of a lane's frames that may wait for it: several times what is sent before something is read."""
+
+
+@runtime_checkable
+class RecordedTransport(Transport, Protocol):
+    """Gives what has come already, see `smc.evidence.replay`: nobody waits for it."""
+
+    def receive_of(self, lane: int) -> Frame:
+        """The next frame of a lane.
+
+        Raises:
+            PeerLost: there is none.
+        """
+        ...
 
 
 class Lanes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from smc.channel.message import Frame
 from smc.errors import PeerAborted
@@ -32,19 +32,6 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """End both directions and wake whoever waits; may be called twice and from any thread."""
-        ...
-
-
-@runtime_checkable
-class RecordedTransport(Transport, Protocol):
-    """Gives what has come already, see `smc.evidence.replay`: nobody waits for it."""
-
-    def receive_of(self, lane: int) -> Frame:
-        """The next frame of a lane.
-
-        Raises:
-            PeerLost: there is none.
-        """
         ...
 
 

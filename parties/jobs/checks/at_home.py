@@ -118,7 +118,11 @@ def _apart(rule: Rule, nearest: int | None) -> Iterator[HomeCheck]:
     if least < 2:
         return
     if nearest is not None and nearest < least:
-        what = f"Its persons differ from those of an earlier exact job in {nearest}; at least {least} have to."
+        what = (
+            f"Its persons differ from those of an earlier exact job in {nearest}; at least {least} have to."
+        )
         yield HomeCheck(what, False)
     else:
-        yield HomeCheck(f"Its persons differ in none or at least {least} from those of each earlier one.", True)
+        yield HomeCheck(
+            f"Its persons differ in none or at least {least} from those of each earlier one.", True
+        )

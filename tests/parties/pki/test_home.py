@@ -11,8 +11,8 @@ import pytest
 
 from parties import doctor
 from parties.config import load
-from parties.errors import ConfigError
 from parties.disk import SPACE
+from parties.errors import ConfigError
 from parties.jobs.storage.results import ResultFolder
 from parties.pki import Identity, home
 from smc.errors import KeyMaterialError
