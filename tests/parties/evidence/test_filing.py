@@ -270,13 +270,19 @@ def pinned(ready, monkeypatch):
 
 
 def test_a_run_that_broke_off_has_no_certificate_and_is_checked_by_the_pinned_keys(
-    ready, run, pinned, monkeypatch
+    ready, run, pinned, keys, monkeypatch
 ):
     ready.network.bends[Role.BOB] = lambda transport: Deviating(transport, "evidence-recorded")
     job_id = run.submit()
     assert ready.network.managers["north"].store.get(job_id).state is State.FAILED
     assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [BROKEN_OFF]
     path = run.judge("north", job_id)
+    right = path.read_bytes()
+    body = json.loads(right)["verdict"] | {"digest": "00" * 32}
+    path.write_text(json.dumps({"verdict": body, "signature": keys.signing.sign(signed_text(body)).hex()}))
+    code, said = run.call("file", path)
+    assert (code, "another job than the contract" in json.dumps(said)) == (65, True)
+    path.write_bytes(right)
     assert run.call("delete", job_id)[0] == 2
     assert run.call("file", path)[1]["outcome"] == "unsigned"
     assert run.call("list")[1]["runs"][0]["verdict"] == "unsigned"
