@@ -210,6 +210,12 @@ def out_of_bounds(columns):
     return {**columns, "age": replace(columns["age"], values=values)}
 
 
+def of_another_schema(columns):
+    """The values are within what was declared; the program takes bounds and scale from the column."""
+    schema = columns["age"].schema
+    return {**columns, "age": replace(columns["age"], schema=replace(schema, upper=schema.upper + 1))}
+
+
 def undeclared(columns):
     return {**columns, "@spare": columns["age"]}
 
@@ -223,6 +229,7 @@ def wrong_marks(columns):
     [
         (uneven, "different lengths"),
         (out_of_bounds, "outside the bounds"),
+        (of_another_schema, "otherwise in the contract"),
         (undeclared, "does not declare"),
         (wrong_marks, "outside the bounds"),
     ],
