@@ -73,6 +73,21 @@ def test_a_start_opens_no_more_with_many_kept_runs_than_with_few(tmp_path):
     assert all(one.state == DUE for one in store.all() if one.job_id != f"{0:016x}")
 
 
+def test_a_daemon_starts_and_lists_its_jobs_without_a_look_at_kept_runs(institutions):
+    home, seen = institutions.folder / "north", []
+    store = EvidenceStore(home)
+    for kept in (range(2), range(2, 30)):
+        institutions.stop("north")
+        for number in kept:
+            store.begin(run_of(number))
+            store.set_standing(run_of(number, state=DUE, why=COIN, ended=NOW))
+        with looked_at(store.path) as opened:
+            manager = institutions.start("north")
+            assert manager.store.all() == []
+        seen.append(opened)
+    assert seen == [[str(store.path / RUNNING)]] * 2
+
+
 def test_a_run_is_marked_as_long_as_it_goes_on(tmp_path):
     store = EvidenceStore(tmp_path)
     marks = tmp_path / "evidence" / RUNNING
