@@ -28,10 +28,11 @@ from parties.cluster.connecting import check_files
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
+from parties.disk import SPACE
 from parties.errors import ClockError, ConfigError, KeysLocked, PeerRefused, PeerUntrusted, VersionMismatch
 from parties.findings import DAEMON, DRAINING, Finding, Status
 from parties.hooks import AnyHook
-from parties.jobs.storage.results import SPACE, ResultFolder
+from parties.jobs.storage.results import ResultFolder
 from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose

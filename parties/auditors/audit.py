@@ -27,11 +27,11 @@ from smc.analyses.studies.columns import MARK, PERSONS, Column, Schema, missing_
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.study import Analysis, Study
 from smc.channel.channel import Channel
-from smc.channel.message import Message
+from smc.channel.message import Frame, Message
 from smc.channel.vectors import ExpectedByteRows, byte_row
 from smc.ciphers.paillier import PrivateKey, PublicKey
 from smc.errors import DuettoError, KeyMaterialError, PeerLost, UsageError
-from smc.evidence.record import Came, Chain
+from smc.evidence.record import Chain
 from smc.evidence.replay import NotReplayed, replay
 from smc.evidence.verdict import Departure, judge
 from smc.forms import Role
@@ -116,7 +116,7 @@ _WIDTHS: Final[Mapping[type[Message], tuple[int, ...]]] = {
 def audit(
     case: RunCase,
     inputs: Inputs,
-    frames: Iterable[Came],
+    frames: Iterable[Frame],
     analyses: Mapping[str, Analysis],
     own_key: PrivateKey | None = None,
     receipt: Receipt | None = None,
@@ -163,7 +163,9 @@ def audit(
     return replace(found, signed=signed, heads=heads)
 
 
-def _made_again(program: _Program, came: list[Came], own_key: PrivateKey | None, signed: str) -> AuditFinding:
+def _made_again(
+    program: _Program, came: list[Frame], own_key: PrivateKey | None, signed: str
+) -> AuditFinding:
     """What follows from the run made again."""
     case, contract = program.case, program.contract
     if own_key is not None and own_key.public.fingerprint != contract.keys[case.role]:
@@ -237,10 +239,9 @@ class _Program:
 
     def _send(self, channel: Channel, kind: Callable[..., Message]) -> None:
         paper, start, parts = next(self._papers, None), 0, []
-        widths = _WIDTHS[kind]  # type: ignore[index]
-        if paper is None or len(paper) != sum(widths):
+        if paper is None:
             raise PeerLost("The record ends here.")
-        for width in widths:
+        for width in _WIDTHS[kind]:  # type: ignore[index]
             parts.append(byte_row(paper[start : start + width]))
             start += width
         channel.send(kind(*parts))
@@ -293,12 +294,12 @@ def _check_bounds(name: str, column: Column, schema: Schema) -> None:
         raise Unproven(f"Column {name!r} has values outside the bounds that it declared in the contract.")
 
 
-def _check_record(case: RunCase, came: list[Came]) -> None:
+def _check_record(case: RunCase, came: list[Frame]) -> None:
     """Check that the frames and their digests are those of the heads that the party shows."""
     sent, received = Chain(case.sent), Chain(case.received)
     heard = Chain()
-    for each in came:
-        heard.add(each.frame)
+    for frame in came:
+        heard.add(frame)
     lanes = heard.lanes()
     if any(
         list(lanes.get(lane, ()))[: len(frames)] != list(frames) for lane, frames in received.lanes().items()

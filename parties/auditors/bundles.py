@@ -21,10 +21,11 @@ from parties.evidence.frames import decode_frames, encode_frame
 from parties.evidence.run_case import Inputs, RunCase, decode_case, decode_inputs
 from parties.evidence.statements import SIGNATURE_BYTES, is_signed
 from parties.pki.signing import SigningKey, key_text, parse_key
-from smc.evidence.record import Came
+from smc.channel.message import Frame
 
 FORMAT: Final = "duetto evidence bundle 1"
-BUNDLE_BYTES: Final = 8 << 30
+BUNDLE_BYTES: Final = (1 << 31) - (1 << 16)
+"""The longest bundle: a cipher takes no more at once."""
 
 _SHOWN: Final = b"duetto evidence shown v1\0"
 _LENGTHS: Final = struct.Struct(">QQ")
@@ -43,7 +44,7 @@ class Exhibit:
 
     case: RunCase
     inputs: Inputs = field(repr=False)
-    frames: tuple[Came, ...] = field(repr=False)
+    frames: tuple[Frame, ...] = field(repr=False)
 
 
 def seal_bundle(shown: Exhibit, party: str, auditor: Auditor, signing: SigningKey) -> bytes:
@@ -56,7 +57,7 @@ def seal_bundle(shown: Exhibit, party: str, auditor: Auditor, signing: SigningKe
         signing: the party's key, which signed the contract as well.
 
     Raises:
-        DataError: the contract was signed with another key.
+        DataError: the contract was signed with another key, or there is more than a bundle can hold.
     """
     if key_text(signing.public_key()) != shown.case.keys[shown.case.role]:
         raise DataError(
@@ -73,6 +74,11 @@ def seal_bundle(shown: Exhibit, party: str, auditor: Auditor, signing: SigningKe
     case, inputs = shown.case.encode(), shown.inputs.encode()
     frames = b"".join(map(encode_frame, shown.frames))
     content = _LENGTHS.pack(len(case), len(inputs)) + case + inputs + frames
+    if len(content) + _HEAD_BYTES > BUNDLE_BYTES:
+        raise DataError(
+            f"The record of job {shown.case.job_id} is longer than a bundle can be, {BUNDLE_BYTES >> 20} MB.",
+            "Let the auditor come and run `duetto evidence verdict` here.",
+        )
     sealed = auditor.seal(signing.sign(_shown_text(auditor, content)) + content)
     return json.dumps(head).encode() + b"\n" + sealed
 

@@ -82,11 +82,10 @@ class AuditVerdict:
                 raise _unfit(f"The verdict is about another {what} than the certificate.")
         if certificate.record is None:
             return
-        own = certificate.role is self.role
-        both = {name: getattr(certificate.record, name) for name in ("gate", "end")}
-        theirs = {name: heads if own else heads.other for name, heads in both.items()}
-        # A certificate is made before its party signs the end: of that a receipt tells.
-        self._hold_against(theirs, ("gate",), "certificate")
+        gate = certificate.record.gate
+        # Of the end a certificate has its maker's word alone, who may be convicted; of that a receipt tells.
+        heads = {"gate": gate if certificate.role is self.role else gate.other}
+        self._hold_against(heads, heads, "certificate")
 
     def confirm_receipt(self, receipt: Receipt) -> None:
         """Check that a verdict is about the run of a receipt, and about all that its party has signed there.

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from parties.certificates.verification import Certificate
     from parties.jobs.checks.at_home import HomeCheck
 
+_GOES_ON = "The run of job {} goes on."
+_WAIT = "Wait for its end. One that ended with the daemon is due when that starts again."
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path)
 _KEYS = click.option(
@@ -71,8 +73,8 @@ def evidence() -> None:
 def list_runs(config_path: Path | None, *, passed: bool, as_json: bool) -> None:
     """The covert runs of which something is kept here, the newest last."""
     store = EvidenceStore(load(config_path).home)
-    runs = [asdict(one) | {"bytes": store.size(one.job_id)} for one in store.all()]
-    runs = runs if passed else [run for run in runs if run["state"] != PASSED]
+    shown = (one for one in store.all() if passed or one.state != PASSED)
+    runs = [asdict(one) | {"bytes": store.size(one.job_id)} for one in shown]
     emit({"runs": runs}, lambda out: _show_runs(out, runs), as_json=as_json)
 
 
@@ -277,6 +279,8 @@ def delete(job_id: str, config_path: Path | None, *, yes: bool, as_json: bool) -
 
     store = EvidenceStore(load(config_path).home)
     standing = store.standing(job_id)
+    if standing.state == RUNNING:
+        raise UsageError(_GOES_ON.format(job_id), _WAIT)
     if standing.is_awaited and not yes:
         raise UsageError(
             f"The run of job {job_id} awaits an audit ({standing.why}).",
@@ -346,9 +350,11 @@ def _shown(store: EvidenceStore, job_id: str) -> Exhibit:
 
     state = store.standing(job_id).state
     if state not in (DUE, KEPT):
-        why = "The run of job {} goes on." if state == RUNNING else "The record of job {} is kept no more."
-        hint = "Wait for its end." if state == RUNNING else "See `duetto evidence list --passed`."
-        raise UsageError(why.format(job_id), hint)
+        if state == RUNNING:
+            raise UsageError(_GOES_ON.format(job_id), _WAIT)
+        raise UsageError(
+            f"The record of job {job_id} is kept no more.", "See `duetto evidence list --passed`."
+        )
     case = decode_case(store.read(job_id, CASE))
     # A run that broke off before its data were read has none.
     inputs = decode_inputs(store.read(job_id, INPUTS)) if store.has(job_id, INPUTS) else Inputs()
@@ -390,18 +396,25 @@ def _audited(shown: Exhibit, config: Config | None, receipt: Receipt | None = No
 def _at_home(shown: Exhibit, found: AuditFinding, config: Config) -> list[HomeCheck]:
     """What ledger and policy here say of the run; that they cannot be read is said as well."""
     from parties.contracts.contract import parse_contract
-    from parties.jobs.checks.at_home import HomeCheck, check_at_home
+    from parties.jobs.checks.at_home import AtHome, HomeCheck, check_at_home
     from parties.jobs.checks.opening import local_admission
     from parties.policy.rules import load_policy
 
     contract = parse_contract(shown.case.contract.encode())
     try:
-        task = local_admission(config).understand(contract.spec)
-        entries, policy = open_ledger(config.home).of_job(contract.digest.hex()), load_policy(config.policy)
+        admission = local_admission(config)
+        task = admission.understand(contract.spec)
+        account = admission.account(task)
+        home = AtHome(
+            account,
+            open_ledger(config.home).entries(),
+            load_policy(config.policy),
+            admission.history.nearest(account, task.peer, contract.job_id),
+        )
     except DuettoError as problem:
         what = f"Ledger and policy cannot be held against the contract: {problem.what} {problem.hint}"
         return [HomeCheck(what.strip(), holds=False)]
-    return [*check_at_home(task, contract, entries, policy, whole=found.signed == "end")]
+    return [*check_at_home(task, contract, home, whole=found.signed == "end")]
 
 
 def _tell(shown: Exhibit, found: AuditFinding, at_home: Sequence[HomeCheck] = (), *, as_json: bool) -> None:

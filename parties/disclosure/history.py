@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -45,7 +45,7 @@ from parties.disclosure.log import (
     damaged_error,
     open_sealed_log,
 )
-from parties.disclosure.participants import ParticipantSet, difference
+from parties.disclosure.participants import ParticipantSet, Persons, difference
 from parties.disclosure.records import FigureRecord, JobRecord, TableRecord, check_together
 from parties.disclosure.secret import Secret
 from parties.ledger.accounting import Account
@@ -128,6 +128,37 @@ class History:
             elif head.job not in tables:
                 found.append(head)
         return tuple(reversed(found))
+
+    def nearest(self, account: Account, peer: str, job: str) -> int | None:
+        """In how many persons a job's set differs from the nearest one of an earlier job, as they are kept.
+
+        Args:
+            account: the population.
+            peer: the other party.
+            job: the name of the job.
+
+        Returns:
+            Their number; None if all are equal to it, or if there are no earlier ones, or nothing of the job.
+
+        Raises:
+            HistoryError: the file is damaged.
+        """
+        with self._open() as log:
+            sets: dict[str, _Record] = {}
+            earlier: set[str] = set()
+            for record in log.records():
+                head = record.head
+                if not isinstance(head, JobRecord):
+                    continue
+                if head.stored:
+                    sets[head.digest] = record
+                if head.job == job:
+                    own = self._persons(log, sets, head.digest)
+                    apart = (difference(own, self._persons(log, sets, one)) for one in earlier)
+                    return min(filter(None, apart), default=None)
+                if head.peer == peer and account.covers(head.account, head.dataset):
+                    earlier.add(head.digest)
+        return None
 
     def check(self, participants: ParticipantSet) -> None:
         """Check a job against the earlier ones; nothing is written.
@@ -314,8 +345,8 @@ class History:
             sizes = abs(head.persons - len(participants.persons))
             if digest == own or (sizes >= participants.minimum and not len(participants.aliases)):
                 continue
-            hashes = np.frombuffer(_verified(self.path, log, stored.get(digest), digest), dtype="<u8")
-            earlier_persons = np.unique(participants.renamed(hashes.astype(np.uint64)))
+            kept = self._persons(log, stored, digest)
+            earlier_persons = np.unique(participants.renamed(kept))
             if 0 < difference(earlier_persons, participants.persons) < participants.minimum:
                 raise OverlapError(
                     f"Its persons of this party differ from those of job {head.job} in fewer than "
@@ -323,6 +354,11 @@ class History:
                     "Add noise to the job (epsilon), or use the same rows as before.",
                 )
         return set(stored)
+
+    def _persons(self, log: _Log, stored: Mapping[str, _Record], digest: str) -> Persons:
+        """The set with that digest."""
+        data = _verified(self.path, log, stored.get(digest), digest)
+        return np.frombuffer(data, dtype="<u8").astype(np.uint64)
 
     def _open(self) -> AbstractContextManager[_Log]:
         return open_sealed_log(self.path, (JobRecord, FigureRecord, TableRecord), self._parsed)

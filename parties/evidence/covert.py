@@ -206,6 +206,10 @@ class CovertRun:
 
     # As the job needs it
 
+    def require_room(self) -> None:
+        """Check that the run may begin, see `EvidenceStore.require_room`."""
+        self._store.require_room(self._standing.peer)
+
     def keep_data(self, data: Data, salts: Mapping[str, bytes], days: int) -> None:
         """Keep the columns of the run.
 

@@ -2,7 +2,7 @@
 
 A record is a head of fixed size, the kind, and the data:
 
-    lane 2 | sequence 8 | depth 8 | total 8 | frames sent before 8 | length of kind 1 | length of data 4
+    lane 2 | sequence 8 | depth 8 | total 8 | length of kind 1 | length of data 4
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ from typing import Final
 
 from parties.errors import DataError
 from smc.channel.message import FRAME_BYTES, MAX_LANES, Frame
-from smc.evidence.record import Came
 
-_HEAD: Final = struct.Struct(">HQQQQBI")
+_HEAD: Final = struct.Struct(">HQQQBI")
 _MOST: Final = 1 << 62
 
 
-def encode_frame(came: Came) -> bytes:
+def encode_frame(frame: Frame) -> bytes:
     """A record."""
-    frame, kind = came.frame, came.frame.kind.encode()
-    numbers = (frame.lane, frame.sequence, frame.depth, frame.total, came.after)
+    kind = frame.kind.encode()
+    numbers = (frame.lane, frame.sequence, frame.depth, frame.total)
     return _HEAD.pack(*numbers, len(kind), len(frame.data)) + kind + bytes(frame.data)
 
 
-def decode_frames(data: bytes) -> Iterator[Came]:
+def decode_frames(data: bytes) -> Iterator[Frame]:
     """The frames of records one after the other, which may come from anybody.
 
     Raises:
@@ -35,17 +34,17 @@ def decode_frames(data: bytes) -> Iterator[Came]:
     start = 0
     while start < len(data):
         try:
-            lane, sequence, depth, total, after, length, size = _HEAD.unpack_from(data, start)
+            lane, sequence, depth, total, length, size = _HEAD.unpack_from(data, start)
             start += _HEAD.size
             kind = data[start : start + length].decode("ascii")
             body = data[start + length : start + length + size]
         except (struct.error, ValueError):
             raise _malformed() from None
         start += length + size
-        fits = lane <= MAX_LANES and max(sequence, depth, total, after) < _MOST and size <= FRAME_BYTES
+        fits = lane <= MAX_LANES and max(sequence, depth, total) < _MOST and size <= FRAME_BYTES
         if not fits or start > len(data):
             raise _malformed()
-        yield Came(Frame(sequence, kind, depth, total, body, lane), after)
+        yield Frame(sequence, kind, depth, total, body, lane)
 
 
 def _malformed() -> DataError:

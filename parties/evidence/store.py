@@ -6,8 +6,9 @@
     evidence/JOB/receipt     when the run has passed: that it was not due, by both parts of the coin, sealed
     evidence/JOB/verdict-*   verdicts that were filed, as their auditors signed them
     evidence/JOB/state.json  for listings: where the record stands, nothing secret
+    evidence/running/JOB     empty: the run goes on, or ended with the daemon
 
-A start and a listing read one small file a run.
+A start looks at the runs that went on alone. A listing reads one small file a run.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import shutil
 import struct
 import threading
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -28,12 +29,13 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from parties.disk import room
 from parties.errors import JobError, StorageError
 from parties.evidence.frames import decode_frames, encode_frame
 from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 from parties.pki.sealing import Seal
-from smc.evidence.record import Came
+from smc.channel.message import Frame
 from smc.numeric.random import Randomness
 
 FOLDER: Final = "evidence"
@@ -114,6 +116,7 @@ class EvidenceStore:
     def __init__(self, home: Path) -> None:
         self.path: Final = home / FOLDER
         self._seal = Seal(home)
+        self._taken: dict[str, int] = {}
 
     def begin(self, standing: Standing) -> FrameFile:
         """A new record of a job's run, in place of one of an earlier attempt that came to no data.
@@ -130,7 +133,21 @@ class EvidenceStore:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=PRIVATE_FOLDER, parents=True)
         self.set_standing(standing)
-        return FrameFile(folder / FRAMES, AESGCM(self.key(_PURPOSE)), standing.job_id)
+        cipher = AESGCM(self.key(_PURPOSE))
+        return FrameFile(folder / FRAMES, cipher, standing, lambda: self._taken.get(standing.peer, 0))
+
+    def require_room(self, peer: str) -> None:
+        """Check that a run may begin: records of runs with its peer take no more of the disk than is free.
+
+        They are counted at the first run, and again where that is too much: people delete some by commands.
+
+        Raises:
+            StorageError: they take more (code `evidence-full`).
+        """
+        home = self.path.parent
+        if self._taken.get(peer, _free(home) + 1) > _free(home):
+            self._taken[peer] = sum(self.size(one.job_id) for one in self.all() if one.peer == peer)
+        _require_room(home, peer, self._taken[peer])
 
     def salting_key(self) -> bytes:
         """The secret bytes of the home from which the salts of commitments follow, 32 of them.
@@ -155,9 +172,16 @@ class EvidenceStore:
         Raises:
             StorageError: it cannot be written.
         """
-        folder = self._folder(standing.job_id)
+        folder, mark = self._folder(standing.job_id), self.path / RUNNING / standing.job_id
         with _writing(folder):
+            if standing.state == RUNNING:
+                mark.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+                write_atomically(mark, b"", PRIVATE)
             write_atomically(folder / "state.json", json.dumps(asdict(standing)).encode(), PRIVATE)
+            if standing.state != RUNNING and mark.exists():
+                mark.unlink()
+                if standing.peer in self._taken:
+                    self._taken[standing.peer] += self.size(standing.job_id)
 
     def standing(self, job_id: str) -> Standing:
         """Where the record of a job stands.
@@ -188,16 +212,14 @@ class EvidenceStore:
 
         It reads a small file for each run; those that have passed are among them.
         """
-        if not self.path.is_dir():
-            return []
-        names = sorted(path.name for path in self.path.iterdir() if _NAME.fullmatch(path.name))
-        found = []
-        for name in names:
-            try:
-                found.append(self.standing(name))
-            except (JobError, StorageError):
-                continue
-        return sorted(found, key=lambda one: one.ended)
+        return sorted(self._in(self.path), key=lambda one: one.ended)
+
+    def _in(self, folder: Path) -> Iterator[Standing]:
+        """Where the records stand whose names are those of entries of a folder; others are left out."""
+        names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else ()
+        for name in filter(_NAME.fullmatch, names):
+            with suppress(JobError, StorageError):
+                yield self.standing(name)
 
     def holds(self, job_id: str) -> bool:
         """Whether anything is kept of a job."""
@@ -234,7 +256,7 @@ class EvidenceStore:
             sealed = (self._folder(job_id) / part).read_bytes()
             return zlib.decompress(_opened(AESGCM(self.key(_PURPOSE)), sealed, _bound_to(job_id, part, 0)))
 
-    def read_frames(self, job_id: str) -> Iterator[Came]:
+    def read_frames(self, job_id: str) -> Iterator[Frame]:
         """The frames that came in, in their order; those that a crash has lost are missing at the end.
 
         Raises:
@@ -282,12 +304,11 @@ class EvidenceStore:
         Raises:
             StorageError: it cannot be written.
         """
-        found = [
-            replace(standing, state=DUE, why=BROKEN_OFF, ended=ended)
-            for standing in self.all()
-            if standing.state == RUNNING
-        ]
-        for standing in found:
+        found = []
+        for standing in self._in(self.path / RUNNING):
+            if standing.state == RUNNING:
+                standing = replace(standing, state=DUE, why=BROKEN_OFF, ended=ended)  # noqa: PLW2901
+                found.append(standing)
             self.set_standing(standing)
         return found
 
@@ -352,26 +373,34 @@ class FrameFile:
     Args:
         path: the file.
         cipher: under the key of the home.
-        job_id: the job.
+        standing: of the record.
+        others: gives the bytes that other records of runs with the peer take.
     """
 
-    def __init__(self, path: Path, cipher: AESGCM, job_id: str) -> None:
+    def __init__(
+        self, path: Path, cipher: AESGCM, standing: Standing, others: Callable[[], int] = lambda: 0
+    ) -> None:
         self._path = path
         self._cipher = cipher
-        self._job_id = job_id
+        self._job_id = standing.job_id
+        self._peer = standing.peer
+        self._others = others
+        self._written = 0
         self._lock = threading.Lock()
         self._waiting = bytearray()
         self._pieces = 0
 
-    def keep(self, came: Came) -> None:
+    def keep(self, frame: Frame) -> None:
         """Keep a frame.
 
         Raises:
-            StorageError: the disk does not take it.
+            StorageError: the disk does not take it, or all records of runs with the peer would take more of
+                it than is free (code `evidence-full`).
         """
         with self._lock:
-            self._waiting += encode_frame(came)
+            self._waiting += encode_frame(frame)
             if len(self._waiting) >= PIECE_BYTES:
+                _require_room(self._path.parent, self._peer, self._others() + self._written)
                 self._write()
 
     def flush(self) -> None:
@@ -390,13 +419,35 @@ class FrameFile:
     def _write(self) -> None:
         bound = _bound_to(self._job_id, FRAMES, self._pieces)
         piece = _sealed(self._cipher, bytes(self._waiting), bound)
-        with _writing(self._path.parent):
-            flags = "ab" if self._pieces else "xb"
-            with self._path.open(flags) as file:
-                self._path.chmod(PRIVATE)
-                file.write(_LENGTH.pack(len(piece)) + piece)
+        with _writing(self._path.parent), self._path.open("ab") as file:
+            self._path.chmod(PRIVATE)
+            file.truncate(self._written)  # of a piece for which there was no room a part may be there
+            file.write(_LENGTH.pack(len(piece)) + piece)
         self._pieces += 1
+        self._written += _LENGTH.size + len(piece)
         self._waiting.clear()
+
+
+def _require_room(folder: Path, peer: str, taken: int) -> None:
+    """Check that the records of runs with a peer take no more of the disk than is free.
+
+    Else a peer could fill it by runs that break off, whose records nobody but a person deletes, and no job
+    with anybody would run.
+    """
+    if taken > (free := _free(folder)):
+        raise StorageError(
+            f"The records of covert runs with {peer!r} take {taken >> 20} MB, and {free >> 20} MB are free "
+            "beside what other jobs need: they may take no more.",
+            "Have runs audited, file the verdicts, and delete the records (`duetto evidence list`); or free "
+            "space.",
+            code="evidence-full",
+        )
+
+
+def _free(folder: Path) -> int:
+    """Bytes that records may take on the disk of a folder."""
+    with _writing(folder):
+        return max(0, room(folder))
 
 
 def _bound_to(job_id: str, part: str, number: int) -> bytes:

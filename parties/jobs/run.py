@@ -118,6 +118,8 @@ class Run:
     def _run(self, session: Session) -> None:
         self._begun = True
         self._store.require_room()
+        if self._evidence is not None:
+            self._evidence.require_room()
         self._store.move(self._record.job_id, State.RUNNING)
         spec = self._record.contract.spec
         task = self._admission.understand(spec)

@@ -3,23 +3,33 @@
 Both parties run in threads of one process, over memory. Recorded runs keep digests of both directions, and
 the frames that came in sealed in a file, as a daemon does. Processor time is that of the process, both sides
 together; runs with and without a record take turns, and an audit makes one side again.
+
+With `--jobs` two daemons run whole jobs of silent comparisons by turns, covert ones and others, from files to
+certificates. Processor time is that of both daemons and the processes below them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from measuring import figure, machine, print_table
 
+from parties.client import job_text
+from parties.contracts.state import State
 from parties.evidence.store import FRAMES, EvidenceStore, FrameFile, Standing
+from scripts.processes import NAMES, duetto
+from scripts.soak.kinds import furnish, kinds
+from scripts.soak.two_parties import TwoParties
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.evidence.record import Recorder
@@ -114,13 +124,69 @@ def measure(count: int, *, silent: bool, repeat: int, store: EvidenceStore) -> d
     }
 
 
+def used(process: int) -> float:
+    """Seconds that a process and those below it have had of the processors."""
+    parents, ticks = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)] = int(fields[1])
+                ticks[int(entry.name)] = sum(map(int, fields[11:15]))
+    found = {process}
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sum(ticks.get(one, 0) for one in found) / os.sysconf("SC_CLK_TCK")
+
+
+def measure_jobs(rows: int, repeat: int) -> dict[str, Any]:
+    """The medians of whole jobs of two daemons by turns; each job compares all rows, by silent transfers."""
+    with tempfile.TemporaryDirectory(prefix="covert-") as folder:
+        made = duetto("evidence", "auditor", "make", Path(folder) / "office", "--name", "office", "--json")
+        key = json.loads(made)["key"]
+
+        def give(home: Path, number: int) -> None:
+            furnish(home, number, rows, auditors={"office": key})
+
+        plain = kinds(NAMES)["comparison, plain result"] | {
+            "parameters": {"type": "PN-NP-PN", "bits": 32, "engine": "silent"},
+            "network": {"rtt_ms": 0, "mbit": 100},
+        }
+        covert = plain | {"audit": {"auditor": "office", "key": key, "rate": "1"}}
+        covert["job"] = {**plain["job"], "security": "covert"}
+        seconds: dict[str, list[float]] = {"plain": [], "covert": []}
+        parties = TwoParties(Path(folder) / "homes", furnish=give)
+        try:
+            for name in NAMES:
+                parties.start(name)
+            with parties.party("north") as party:
+                for number in range(repeat + 1):  # the first of each loads what is loaded once
+                    for name, document in (("plain", plain), ("covert", covert)):
+                        before = sum(used(one.pid) for one in parties.processes.values())
+                        job = party.job(party.submit(job_text(document)).id).wait()
+                        if job.state is not State.FINISHED:
+                            raise SystemExit(f"The job ended with {job.error_code}.")
+                        if number:
+                            after = sum(used(one.pid) for one in parties.processes.values())
+                            seconds[name].append(after - before)
+        finally:
+            parties.close()
+    medians = {f"{name}_seconds": statistics.median(each) for name, each in seconds.items()}
+    ratio = medians["covert_seconds"] / medians["plain_seconds"]
+    return {"comparisons": rows, **medians, "ratio": ratio, **seconds}
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batch", type=int, default=1_000_000, help="comparisons of a run")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each kind")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--jobs", action="store_true", help="measure whole jobs of two daemons")
     given = parser.parse_args()
+    if given.jobs:
+        print(json.dumps({"machine": machine(), "jobs": measure_jobs(given.batch, given.repeat)}, indent=2))
+        return
     with tempfile.TemporaryDirectory(prefix="covert-") as folder:
         store = EvidenceStore(Path(folder))
         found = [

@@ -1,9 +1,12 @@
 """Measure start-up, listings and memory of a daemon whose home holds many jobs and large results.
 
     scripts/bench/store --jobs 10000 --megabytes 1 --folder /somewhere/with/room
+    scripts/bench/store --jobs 10000 --megabytes 0.01 --runs
 
 Makes a party, one finished job in its store, and copies of it with results of random letters; then starts
-the real daemon and asks it. Prints one JSON object. The folder is deleted afterwards.
+the real daemon and asks it. With `--runs` all that is done again when the record of a covert run that is due
+is kept for each job.
+Prints one JSON object. The folder is deleted afterwards.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import statistics
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from parties.client import Party
@@ -28,11 +32,13 @@ from parties.config import Address
 from parties.contracts.contract import Contract
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
+from parties.evidence.store import CASE, COIN, DUE, INPUTS, EvidenceStore, Standing
 from parties.jobs.storage.store import JobStore
 from parties.pki.home import make
 from scripts.processes import duetto, started
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Schema
+from smc.channel.message import Frame
 from smc.errors import DuettoError
 from smc.forms import Role
 
@@ -52,6 +58,9 @@ columns = { y = "age" }
 type = "PN-NP-PN"
 bits = 7
 """
+_RECORD_BYTES = 10_000
+"""Of each part of a record, which is kept as any other file is."""
+
 COLUMNS = (
     *("state", "role", "peer", "dataset", "outgoing", "analysis", "title", "format"),
     *("created", "updated", "started", "kept"),
@@ -97,6 +106,24 @@ def fill(home: Path, jobs: int, megabytes: float) -> None:
     os.sync()
 
 
+def keep_runs(home: Path) -> None:
+    """A record of a run that is due for each job, all sealed for the first: listings open none of them."""
+    with sqlite3.connect(home / "jobs.sqlite") as database:
+        first, *others = (name for (name,) in database.execute("select job_id from jobs"))
+    database.close()
+    store, due = EvidenceStore(home), Standing(first, "south", DUE, COIN, ended="2026-11-30T12:00:00Z")
+    frames = store.begin(due)
+    data = secrets.token_bytes(_RECORD_BYTES)
+    frames.keep(Frame(0, "opened-shares", 1, len(data), data))
+    frames.flush()
+    for part in (CASE, INPUTS):
+        store.write(first, part, data)
+    for name in others:
+        folder = shutil.copytree(store.path / first, store.path / name)
+        (folder / "state.json").write_text(json.dumps(asdict(replace(due, job_id=name))))
+    os.sync()
+
+
 def peak_megabytes(process: int) -> float:
     """The largest resident memory of a process so far."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
@@ -116,6 +143,12 @@ def timed(work: object) -> float:
     start = time.perf_counter()
     work()
     return round(time.perf_counter() - start, 3)
+
+
+def used_since(before: resource.struct_rusage) -> float:
+    """Processor time of the processes that were waited for since."""
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def medians(runs: list[dict[str, float]]) -> dict[str, float]:
@@ -138,9 +171,10 @@ def measure(home: Path) -> dict[str, float]:
         found["first_check_processor_seconds"] = processor_seconds(daemon.pid)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         found["list_command_seconds"] = timed(lambda: duetto("job", "list", "--config", home))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        found["list_command_processor_seconds"] = round(used, 2)
+        found["list_command_processor_seconds"] = round(used_since(before), 2)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found["evidence_list_seconds"] = timed(lambda: duetto("evidence", "list", "--config", home))
+        found["evidence_list_processor_seconds"] = round(used_since(before), 2)
         with Party(home) as party:
             found["status_seconds"] = timed(party.status)
             found["list_page_seconds"] = timed(lambda: party.jobs(limit=50))
@@ -162,6 +196,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=10_000)
     parser.add_argument("--megabytes", type=float, default=1.0, help="of each result")
     parser.add_argument("--folder", type=Path, help="where to make the home; else the usual temporary one")
+    parser.add_argument(
+        "--runs", action="store_true", help="measure also with the record of a covert run for each job"
+    )
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="duetto-", dir=given.folder))
@@ -173,13 +210,18 @@ def main() -> None:
         fill(home, given.jobs, given.megabytes)
         size = sum(file.stat().st_size for file in (home / "results").iterdir())
         runs = [measure(home) for _ in range(given.repeat)]
+        with_records = []
+        if given.runs:
+            keep_runs(home)
+            with_records = [measure(home) for _ in range(given.repeat)]
         report = {
             "jobs": given.jobs,
             "result_bytes": size,
             "database_bytes": (home / "jobs.sqlite").stat().st_size,
             "empty": medians(empty),
             "median": medians(runs),
-            "runs": runs,
+            "with_records": medians(with_records) if with_records else None,
+            "runs": [*runs, *with_records],
             "load": os.getloadavg()[0],
             "cores": os.cpu_count(),
             "python": platform.python_version(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Condition
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from smc.channel.channel import Channel
 from smc.channel.message import ABORT, END, MAX_LANES, Frame
@@ -18,6 +18,19 @@ from smc.errors import DuettoError, ProtocolViolation, UsageError
 
 WAITING_BYTES: Final = 64 << 20
 """Bytes of a lane's frames that may wait for it: several times what is sent before something is read."""
+
+
+@runtime_checkable
+class RecordedTransport(Transport, Protocol):
+    """Gives what has come already, see `smc.evidence.replay`: nobody waits for it."""
+
+    def receive_of(self, lane: int) -> Frame:
+        """The next frame of a lane.
+
+        Raises:
+            PeerLost: there is none.
+        """
+        ...
 
 
 class Lanes:
@@ -29,14 +42,15 @@ class Lanes:
 
     Attributes:
         is_record: whether the transport gives what has come already, see `smc.evidence.replay`: then a lane
-            gets all of its frames, whether another one has failed before or not.
+            takes its frames from there, whether another one has failed before or not.
     """
 
     def __init__(self, transport: Transport, count: int) -> None:
         if not 1 <= count <= MAX_LANES:
             raise UsageError(f"A session cannot have {count} lanes.", f"Ask for 1 to {MAX_LANES}.")
         self._transport = transport
-        self.is_record = bool(getattr(transport, "is_record", False))
+        self._record = transport if isinstance(transport, RecordedTransport) else None
+        self.is_record = self._record is not None
         self._changed = Condition()
         self._waiting: list[deque[Frame]] = [deque() for _ in range(count + 1)]
         self._bytes = [0] * (count + 1)
@@ -82,6 +96,8 @@ class Lanes:
             ProtocolViolation: a frame came for a lane that there is not, or too many for one.
             DuettoError: what `fail` was called with.
         """
+        if self._record is not None:
+            return self._record.receive_of(lane)
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_served(lane) or not self._reading)
@@ -89,7 +105,7 @@ class Lanes:
                     frame = self._waiting[lane].popleft()
                     self._bytes[lane] -= len(frame.data)
                     return frame
-                if self._ended is not None and not self.is_record:
+                if self._ended is not None:
                     raise self._ended
                 self._reading = True
             try:
@@ -107,7 +123,7 @@ class Lanes:
         self._transport.close()
 
     def _is_served(self, lane: int) -> bool:
-        return bool(self._waiting[lane]) or (self._ended is not None and not self.is_record)
+        return bool(self._waiting[lane]) or self._ended is not None
 
     def _keep(self, frame: Frame) -> None:
         """Put a frame where its lane finds it."""

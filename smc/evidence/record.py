@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
@@ -73,11 +73,6 @@ class Chain:
         """How many frames each lane has that has some."""
         return {lane: len(frames) for lane, frames in self.lanes().items()}
 
-    def count(self, lane: int) -> int:
-        """How many frames of a lane there are."""
-        with self._lock:
-            return len(self._lanes[lane])
-
     def first(self, counts: Mapping[int, int]) -> Chain:
         """The first so many frames of each lane."""
         return Chain({lane: self.lanes().get(lane, ())[:count] for lane, count in counts.items()})
@@ -93,35 +88,20 @@ class Chain:
         return whole.digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
-    """A frame that came in.
-
-    Attributes:
-        frame: the frame.
-        after: how many frames this party had sent on its lane before it was read.
-    """
-
-    frame: Frame = field(repr=False)
-    after: int
-
-
 class Keeper(Protocol):
     """Where frames that came in are kept until nobody needs them."""
 
-    def keep(self, came: Came) -> None:
+    def keep(self, frame: Frame) -> None:
         """Keep a frame."""
         ...
 
 
-class InMemory(list[Came]):
+class InMemory(list[Frame]):
     """Keeps frames in memory, for tests and small runs."""
 
-    def keep(self, came: Came) -> None:
+    def keep(self, frame: Frame) -> None:
         """Keep a frame, and its data where they are a view of something that goes."""
-        frame = came.frame
-        held = Frame(frame.sequence, frame.kind, frame.depth, frame.total, bytes(frame.data), frame.lane)
-        self.append(Came(held, came.after))
+        self.append(replace(frame, data=bytes(frame.data)))
 
 
 class Recorder:
@@ -150,7 +130,7 @@ class Recorder:
     def receive(self) -> Frame:
         """The next frame, once it is kept."""
         frame = self._transport.receive()
-        self._keeper.keep(Came(frame, self.sent.count(frame.lane)))
+        self._keeper.keep(frame)
         self.received.add(frame)
         return frame
 

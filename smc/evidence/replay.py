@@ -2,98 +2,81 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Condition
-from typing import Any, ClassVar, Final
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from typing import Any, Final
 
 from smc.channel.channel import Channel
 from smc.channel.message import Frame
 from smc.errors import DuettoError, OutOfMemory, PeerLost
-from smc.evidence.record import Came, Chain
+from smc.evidence.record import Chain
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.full_session import FullSession
 
-_POOR: Final = "This machine lacks memory, or a file, to make the run again."
-_LATE: Final = "The program did not come in time to where the next frame of the record was read."
-WAITING_SECONDS: Final = 600.0
-"""A frame is read after those that were sent before it on its lane. A program that does not send them in this
-time runs on too slow a machine, or is another than the one that ran, or the record says so falsely."""
+_POOR: Final = "This machine lacks memory, threads or a file to make the run again."
+_NO_THREAD: Final = "can't start new thread"
+"""What Python says in a `RuntimeError`, and by nothing else, where the system lets no more threads start."""
 
 
 class NotReplayed(DuettoError):  # noqa: N818 - a state of the record
     """The machine did not suffice to make the run again, so that nobody knows what the program sends."""
 
     code = "not-replayed"
-    advice = "Run the audit again on a machine that is as fast as the party's, with nothing else to do."
+    advice = "Run the audit again on a machine with as much memory as the party's, with nothing else to do."
 
 
 class ReplayTransport:
-    """Gives a program the frames that came, and takes what it sends into a chain.
+    """Gives a program the frames that came, lane by lane, and takes what it sends into a chain.
+
+    A lane gets its own frames in their order whenever it asks. So nothing of a replay depends on how fast a
+    machine is, or on the order in which the frames of different lanes are shown, which nobody has signed.
 
     Args:
-        frames: that came, in their order.
-        waiting: seconds that a frame may wait for what was sent before it.
+        frames: that came.
 
     Attributes:
         sent: what the program sends.
-        is_late: whether a frame has waited in vain for what was sent before it.
     """
 
-    is_record: ClassVar[bool] = True
-
-    def __init__(self, frames: Iterable[Came], waiting: float = WAITING_SECONDS) -> None:
-        self._frames = iter(frames)
-        self._waiting = waiting
-        self._changed = Condition()
-        self._closed = False
+    def __init__(self, frames: Iterable[Frame]) -> None:
+        lanes: defaultdict[int, deque[Frame]] = defaultdict(deque)
+        for frame in frames:
+            lanes[frame.lane].append(frame)
+        self._lanes = dict(lanes)
         self.sent = Chain()
-        self.is_late = False
 
     def send(self, frame: Frame) -> None:
         """Take a frame in."""
         self.sent.add(frame)
-        with self._changed:
-            self._changed.notify_all()
 
     def receive(self) -> Frame:
-        """The next frame that came.
+        """The next frame of the session itself; raises as `receive_of`."""
+        return self.receive_of(0)
 
-        Lanes go on side by side, and nothing here holds one back that is ahead of the others. So a frame
-        waits until its lane has sent what it had sent when the frame was read: then no lane gets more frames
-        ahead than it had in the run.
+    def receive_of(self, lane: int) -> Frame:
+        """The next frame that came for a lane.
 
         Raises:
-            PeerLost: there is none, or the program does not come to where it was read.
+            PeerLost: there is none.
         """
-        came = next(self._frames, None)
-        if came is None:
+        waiting = self._lanes.get(lane)
+        if not waiting:
             raise PeerLost("The record ends here.")
-        lane = came.frame.lane
-        with self._changed:
-            if not self._changed.wait_for(
-                lambda: self._closed or self.sent.count(lane) >= came.after, self._waiting
-            ):
-                self.is_late = True
-                raise PeerLost(_LATE)
-        return came.frame
+        return waiting.popleft()
 
     def close(self) -> None:
-        """Wake whoever waits."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
+        """Nobody waits."""
 
 
 def replay(
     program: Callable[[FullSession], Any],
     role: Role,
     seed: bytes,
-    frames: Iterable[Came],
+    frames: Iterable[Frame],
     *,
     workers: int = 2,
-    waiting: float = WAITING_SECONDS,
     **given: Any,
 ) -> Chain:
     """Run one side of a program again.
@@ -102,9 +85,8 @@ def replay(
         program: what the party ran, with its data.
         role: of the party.
         seed: of its run.
-        frames: that came in, in their order.
+        frames: that came in, of each lane in their order.
         workers: threads for the arithmetic; nothing that is sent depends on them.
-        waiting: see `ReplayTransport`.
         given: what else the session had: network, lanes and keys, see `FullSession`.
 
     Returns:
@@ -112,23 +94,26 @@ def replay(
         what it sends before.
 
     Raises:
-        NotReplayed: it does not come in time to where a frame of the record was read, or this machine lacks
-            memory or a file for it.
+        NotReplayed: this machine lacks memory, threads or a file for it.
     """
-    transport = ReplayTransport(frames, waiting)
+    transport = ReplayTransport(frames)
     with ThreadPoolExecutor(workers) as executor:
         session = FullSession(role, Channel(transport), executor, Randomness.of_run(seed), **given)
         try:
             program(session)
             session.verify()
             session.channel.finish()
-        except (MemoryError, OSError, OutOfMemory):
-            raise NotReplayed(_POOR) from None
-        except Exception:  # noqa: S110 - data that are shown can be anything
-            pass  # as in the run, or because the record ends: what counts is what was sent
+        except Exception as problem:  # data that are shown can be anything
+            if _is_lack(problem):
+                raise NotReplayed(_POOR) from None
+            # else as in the run, or because the record ends: what counts is what was sent
         finally:
-            transport.close()
             session.close()
-    if transport.is_late:
-        raise NotReplayed(_LATE)
     return transport.sent
+
+
+def _is_lack(problem: Exception) -> bool:
+    """Whether a program ended since the machine lacks something, and not by what it was given."""
+    if isinstance(problem, RuntimeError):
+        return isinstance(problem, BrokenExecutor) or _NO_THREAD in str(problem)
+    return isinstance(problem, MemoryError | OSError | OutOfMemory)

@@ -101,8 +101,8 @@ FLOORS = (
     ("parties.errors", "parties.texts", "parties.release"),
     ("parties.exits", "parties.findings"),
     (
-        *("parties.bounded_files", "parties.clock", "parties.memory", "parties.places", "parties.processes"),
-        *("parties.posting", "parties.servers", "parties.workers"),
+        *("parties.bounded_files", "parties.clock", "parties.disk", "parties.memory", "parties.places"),
+        *("parties.processes", "parties.posting", "parties.servers", "parties.workers"),
     ),
     ("parties.person_roles", "parties.audit_terms"),
     (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from parties.disk import SPACE, room
 from parties.errors import StorageError
 from parties.exits import why_unreadable
 from parties.jobs.storage.trash import Trash
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 from parties.pki.sealing import Seal
-
-SPACE: Final = 64 << 20
-"""Free bytes without which no run begins: room for the ledger's entries and for most results."""
 
 _TRIED: Final = 8
 """Results with which the key is tried."""
@@ -101,7 +98,7 @@ class ResultFolder:
 
     def has_room(self) -> bool:
         """Whether so much is free on the disk that a run may begin."""
-        return shutil.disk_usage(self._path.parent).free >= SPACE
+        return room(self._path.parent) >= 0
 
     def release(self, job_id: str) -> bool:
         """Delete what a result holds, which takes no room; an empty file says so until `delete`.
@@ -195,10 +192,9 @@ class ResultFolder:
         """
         self._make_key()
         self.check_key()
-        free = shutil.disk_usage(self._path.parent).free
-        if free < SPACE:
+        if (left := room(self._path.parent)) < 0:
             raise StorageError(
-                f"Only {free >> 20} MB are free on the disk of {self._path.parent}; "
+                f"Only {left + SPACE >> 20} MB are free on the disk of {self._path.parent}; "
                 f"a run needs {SPACE >> 20} MB, so that what it pays for can be kept.",
                 "Free space, for instance with `duetto job forget`.",
                 code="disk-full",

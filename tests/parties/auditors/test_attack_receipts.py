@@ -11,6 +11,8 @@ from parties.auditors.audit import Outcome, audit
 from parties.auditors.keys import make_keys
 from parties.auditors.receipts import open_receipt
 from parties.auditors.verdicts import read_verdict, sign_missing, sign_verdict, signed_text
+from parties.certificates.document import signed_text as certificate_text
+from parties.certificates.verification import read_certificate
 from parties.contracts.state import State
 from parties.errors import DataError, JobError
 from parties.evidence.covert import CovertRun
@@ -96,6 +98,22 @@ def test_who_shows_half_is_not_cleared(institutions, ran, office):
     assert found.outcome is Outcome.INCOMPLETE
     for certificate in certificates(institutions, job_id).values():
         read(sign_verdict(half, found, office, NOW)).confirm(certificate)
+
+
+def test_a_certificate_that_is_false_of_the_end_voids_no_verdict(institutions, ran, office):
+    """South is convicted, and gives its certificate with another end than both have signed."""
+    job_id = ran(bends={Role.BOB: Late})
+    document = institutions.network.managers["south"].certificate(job_id)
+    body = document["certificate"]
+    body["record"]["end"] = dict.fromkeys(body["record"]["end"], "00" * 32)
+    signature = institutions._identities["south"].signing.sign(certificate_text(body)).hex()
+    false = read_certificate(json.dumps({"certificate": body, "signature": signature}).encode())
+    for name, outcome in (("north", Outcome.CLEARED), ("south", Outcome.CONVICTED)):
+        found, signed = verdict(*shown(institutions, name, job_id), office, toy(ROLES[name]))
+        assert found.outcome is outcome
+        signed.confirm(false)
+        with pytest.raises(DataError, match="another record at the gate"):
+            signed.confirm(replace(false, record=replace(false.record, gate=signed.record["end"])))
 
 
 @pytest.mark.parametrize("name", ROLES)

@@ -386,3 +386,15 @@ def test_a_changed_set_is_noticed_by_one_that_has_read_it_before(history):
     history.path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(HistoryError, match="damaged"):
         history.check(near)
+
+
+def test_how_near_a_kept_set_is_to_earlier_ones(history):
+    """An audit at home reads it, whether the job should have been refused or not."""
+    for name, names in (("aaaa", range(100)), ("bbbb", range(100)), ("cccc", range(97)), ("dddd", range(9))):
+        record(history, job(history, names, job=name))
+    given = job(history, range(1))
+    found = {name: history.nearest(given.account, given.peer, name) for name in ("aaaa", "bbbb", "cccc", "x")}
+    assert found == {"aaaa": None, "bbbb": None, "cccc": 3, "x": None}
+    assert history.nearest(given.account, given.peer, "dddd") == 88
+    assert history.nearest(given.account, "west", "dddd") is None
+    assert history.nearest(Account.of("others"), given.peer, "dddd") is None

@@ -11,7 +11,6 @@ from parties.evidence.run_case import Inputs, RunCase, decode_case, decode_input
 from parties.evidence.store import CASE, INPUTS, EvidenceStore
 from smc.analyses.registry import ANALYSES
 from smc.channel.message import Frame
-from smc.evidence.record import Came
 from tests.parties.jobs.institutions import Institutions
 from tests.parties.jobs.joined import ROLES
 from tests.support.keys import toy
@@ -32,7 +31,7 @@ def covert(document: Mapping[str, Any], rate: str = "1") -> dict[str, Any]:
     return made
 
 
-def shown(institutions: Institutions, name: str, job_id: str) -> tuple[RunCase, Inputs, list[Came]]:
+def shown(institutions: Institutions, name: str, job_id: str) -> tuple[RunCase, Inputs, list[Frame]]:
     """What a party has kept of a run."""
     store = EvidenceStore(institutions.folder / name)
     case, inputs = (store.read(job_id, part) for part in (CASE, INPUTS))

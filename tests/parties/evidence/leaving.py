@@ -10,7 +10,7 @@ from parties.evidence.run_case import RunCase
 from parties.evidence.store import EvidenceStore
 from smc.channel.message import Frame
 from smc.errors import PeerLost
-from smc.evidence.record import Came, Chain
+from smc.evidence.record import Chain
 from tests.parties.evidence.covert import Deviating
 from tests.parties.jobs.institutions import Institutions
 
@@ -62,14 +62,14 @@ def nothing_of(case: RunCase) -> RunCase:
     return replace(case, **nothing)
 
 
-def up_to_the_gate(case: RunCase, frames: list[Came]) -> tuple[RunCase, list[Came]]:
+def up_to_the_gate(case: RunCase, frames: list[Frame]) -> tuple[RunCase, list[Frame]]:
     """A case and its frames as if the run had gone no further than the gate."""
     counts: Any = case.gate_counts
     sent, received = (
         Chain(lanes).first(count) for lanes, count in zip((case.sent, case.received), counts, strict=True)
     )
     nothing: dict[str, Any] = {"papers": (), **_without("end")}
-    kept = [came for came in frames if came.frame.sequence < received.count(came.frame.lane)]
+    kept = [frame for frame in frames if frame.sequence < received.counts().get(frame.lane, 0)]
     return replace(case, sent=sent.lanes(), received=received.lanes(), **nothing), kept
 
 

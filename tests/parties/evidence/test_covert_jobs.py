@@ -13,10 +13,15 @@ from parties.contracts.state import State
 from parties.errors import JobError, PolicyError
 from parties.evidence.covert import CovertRun
 from parties.evidence.run_case import decode_case
+from parties.evidence.seeds import COMMITMENT_BYTES, PART_BYTES
+from parties.evidence.statements import SIGNATURE_BYTES, Closed, Recorded
 from parties.evidence.store import BROKEN_OFF, CASE, COIN, DUE, RECEIPT, EvidenceStore
 from parties.ledger.entries import EXACT, SPENT
+from parties.rpc.codec import packet_bytes
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from scripts.soak.kinds import furnish, kinds
 from smc.analyses.registry import ANALYSES
+from smc.channel.message import Frame
 from smc.forms import Role
 from tests.parties.evidence.covert import AUDITED, FOLLOWED, Deviating, covert, finding, shown
 from tests.parties.jobs.joined import ANN
@@ -84,6 +89,21 @@ def test_a_covert_run_takes_no_more_rounds_and_a_signature_more(institutions, ki
     for way in ("sent", "received"):
         assert audited[way] - plain[way] == 64
         assert audited["estimate"][way] - plain["estimate"][way] == 64
+
+
+@pytest.mark.parametrize(("sequence", "depth"), [(50, 40), (1 << 20, 1 << 14)])
+def test_a_covert_run_sends_at_most_300_bytes_more_each_way(sequence, depth):
+    """With what stands around them on the wire: after a million frames as well."""
+    frames = ((Recorded, SIGNATURE_BYTES), (Closed, SIGNATURE_BYTES + PART_BYTES))
+    at_the_end = sum(
+        packet_bytes(Frame(sequence, kind.kind(), depth, size, bytes(size))) for kind, size in frames
+    )
+    said = {"commitment": bytes(COMMITMENT_BYTES), "public": bytes(PART_BYTES)}
+    dialler = (
+        pb.Opening(commitment=said["commitment"]).ByteSize() + pb.Confirm(public=said["public"]).ByteSize()
+    )
+    assert dialler == pb.Answer(**said).ByteSize()
+    assert dialler + at_the_end <= 300
 
 
 def test_what_the_peer_has_signed_is_on_the_disk_before_anything_is_opened(institutions, monkeypatch):

@@ -11,9 +11,11 @@ import pytest
 
 from parties.auditors import audit as audits
 from parties.auditors.audit import Outcome, audit
+from parties.contracts.contract import parse_contract, signed_text
 from parties.contracts.state import State
 from parties.evidence.covert import CovertRun
-from parties.evidence.seeds import run_seed
+from parties.evidence.run_case import Inputs
+from parties.evidence.seeds import Secrets, run_seed
 from parties.jobs import run as jobs_run
 from parties.jobs.checks.admission import Admission
 from parties.jobs.run import Run
@@ -28,7 +30,9 @@ from smc.errors import OutOfMemory
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from tests.parties.evidence.covert import FOLLOWED, Deviating, covert, finding, shown
+from tests.parties.evidence.leaving import nothing_of
 from tests.parties.evidence.test_covert_jobs import KINDS, NAMES, SHORT, prepare
+from tests.parties.jobs.joined import ROLES
 from tests.support.grids import grid
 from tests.support.seeds import seeded
 
@@ -110,7 +114,7 @@ def sent_kinds(institutions, kind):
     job_id = institutions.submit(covert(KINDS[kind]))
     institutions.ended(job_id)
     _, _, came = shown(institutions, "north", job_id)
-    return sorted({each.frame.kind for each in came if each.frame.data} - {END, *OF_PAPERS})
+    return sorted({each.kind for each in came if each.data} - {END, *OF_PAPERS})
 
 
 @pytest.mark.parametrize("kind", grid(KINDS, [SHORT]))
@@ -206,6 +210,12 @@ def out_of_bounds(columns):
     return {**columns, "age": replace(columns["age"], values=values)}
 
 
+def of_another_schema(columns):
+    """The values are within what was declared; the program takes bounds and scale from the column."""
+    schema = columns["age"].schema
+    return {**columns, "age": replace(columns["age"], schema=replace(schema, upper=schema.upper + 1))}
+
+
 def undeclared(columns):
     return {**columns, "@spare": columns["age"]}
 
@@ -219,6 +229,7 @@ def wrong_marks(columns):
     [
         (uneven, "different lengths"),
         (out_of_bounds, "outside the bounds"),
+        (of_another_schema, "otherwise in the contract"),
         (undeclared, "does not declare"),
         (wrong_marks, "outside the bounds"),
     ],
@@ -226,6 +237,39 @@ def wrong_marks(columns):
 def test_data_that_no_data_set_has_convict(institutions, monkeypatch, change, ground):
     found = committed(institutions, monkeypatch, change)
     assert (found.outcome, ground in found.ground) == (Outcome.CONVICTED, True), found
+
+
+def test_a_contract_that_commits_to_fewer_columns_than_it_declares_convicts(institutions):
+    """Both have signed it, by programs that do not look; what follows from it could be made up later."""
+    prepare(institutions)
+    job_id = institutions.submit(covert(KINDS[SHORT]))
+    institutions.ended(job_id)
+    case, inputs, frames = shown(institutions, "south", job_id)
+    contract = parse_contract(case.contract.encode())
+    held = contract.commitments[Role.BOB]
+    for kept, ground in ((held, ""), ({name: held[name] for name in held if name != "age"}, "fewer columns")):
+        other = replace(contract, commitments={**contract.commitments, Role.BOB: kept})
+        made = Secrets(case.seed, case.parts[Role.BOB]).commitment(other.digest, Role.BOB)
+        signatures = {
+            role: institutions._identities[name].signing.sign(signed_text(other.digest, role))
+            for name, role in ROLES.items()
+        }
+        less = replace(
+            nothing_of(case),
+            contract=other.encode().decode(),
+            signatures=signatures,
+            start=case.start._replace(commitments={**case.start.commitments, Role.BOB: made}),
+        )
+        found = audit(
+            less,
+            Inputs({name: inputs.data[name] for name in kept}, {name: inputs.salts[name] for name in kept}),
+            frames,
+            ANALYSES,
+        )
+        if ground:
+            assert (found.outcome, ground in found.ground) == (Outcome.CONVICTED, True), found
+        else:
+            assert found.outcome is Outcome.UNSIGNED, found
 
 
 @pytest.mark.parametrize("error", [IndexError, ZeroDivisionError, RecursionError])

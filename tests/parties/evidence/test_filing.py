@@ -19,7 +19,7 @@ from parties.cli import filing
 from parties.cli.main import main
 from parties.clock import CLOCK
 from parties.contracts.state import State
-from parties.evidence.store import BROKEN_OFF, COIN, DUE, JUDGED, RUNNING, EvidenceStore
+from parties.evidence.store import BROKEN_OFF, CASE, COIN, DUE, JUDGED, RUNNING, EvidenceStore
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import DUE as DUE_ENTRY
 from parties.ledger.entries import VERDICT
@@ -183,6 +183,72 @@ def test_another_auditor_decides_nothing(run):
     assert run.entries(job_id, VERDICT) == []
 
 
+@pytest.mark.parametrize("entry", ["digest", "party", "peer"])
+def test_a_verdict_on_another_job_or_party_under_the_name_of_this_one_is_refused(run, keys, entry):
+    job_id = run.submit()
+    path = run.judge("north", job_id)
+    body = json.loads(path.read_text())["verdict"]
+    body[entry] = "00" * 32 if entry == "digest" else "west"
+    path.write_text(json.dumps({"verdict": body, "signature": keys.signing.sign(signed_text(body)).hex()}))
+    code, said = run.call("file", path)
+    assert (code, "is about another" in json.dumps(said)) == (65, True)
+    assert run.entries(job_id, VERDICT) == []
+
+
+def test_where_nothing_else_is_kept_the_certificate_says_what_was_signed_at_the_gate(run, ready):
+    """A party that has deleted its record still files no verdict on another run than that of its own."""
+    job_id = run.submit()
+    found = shown(ready, "south", job_id)[0].gate._replace(sent=bytes(32))
+    right, wrong = run.judge("south", job_id).read_bytes(), run.judge("south", job_id, gate=found)
+    EvidenceStore(ready.folder / "north").delete(job_id)
+    code, said = run.call("file", wrong)
+    assert (code, "another record at the gate" in json.dumps(said)) == (65, True)
+    wrong.write_bytes(right)
+    assert run.call("file", wrong)[1]["outcome"] == "cleared"
+
+
+def test_while_a_run_goes_on_nothing_of_it_is_filed_shown_or_deleted(run, ready, tmp_path):
+    job_id = run.submit()
+    path = run.judge("north", job_id)
+    store = EvidenceStore(ready.folder / "north")
+    store.set_standing(replace(store.standing(job_id), state=RUNNING))
+    for words in (
+        ("file", path),
+        ("check", job_id),
+        ("delete", job_id, "--yes"),
+        ("receipt", job_id, "-o", tmp_path / "kept"),
+    ):
+        assert run.call(*words)[0] == 2
+    assert run.entries(job_id, VERDICT) == []
+    assert store.has(job_id, CASE)
+
+
+def test_another_office_neither_gets_nor_opens_nor_judges(run, keys, ready, monkeypatch, capsys, tmp_path):
+    """By its keys, under the very name of the auditor whom the contract names."""
+    monkeypatch.setattr("parties.cli.evidence.load_identity", lambda config: ready._identities[config.name])
+    job_id, office, other = run.submit(), tmp_path / "office", tmp_path / "other"
+    keys.write(office)
+    make_keys("office").write(other)
+    sealed = tmp_path / "sealed"
+    bundle = ("bundle", job_id, "-o", sealed, "--auditor")
+    code, said = run.call(*bundle, other / "auditor.json")
+    assert (code, "contract names the auditor" in json.dumps(said)) == (65, True)
+    assert run.call(*bundle, office / "auditor.json")[0] == 0
+
+    def called(*words):
+        with pytest.raises(SystemExit) as left:
+            main(["evidence", *map(str, words), "--json"])
+        return int(left.value.code or 0), json.loads(capsys.readouterr().out)
+
+    assert called("open", sealed, "--keys", office)[1]["outcome"] == "cleared"
+    for words in (("open", sealed), ("verdict", sealed, "-o", tmp_path / "found")):
+        assert called(*words, "--keys", other)[0] == 65
+    # At the party the record is not sealed: there the contract alone says who the auditor is.
+    code, said = run.call("verdict", job_id, "-o", tmp_path / "found", "--keys", other)
+    assert (code, "contract names the auditor" in json.dumps(said)) == (65, True)
+    assert not (tmp_path / "found").exists()
+
+
 def test_a_verdict_on_a_job_that_is_not_known_here_is_refused(run, keys):
     job_id = run.submit()
     path = run.judge("north", job_id)
@@ -204,17 +270,26 @@ def pinned(ready, monkeypatch):
 
 
 def test_a_run_that_broke_off_has_no_certificate_and_is_checked_by_the_pinned_keys(
-    ready, run, pinned, monkeypatch
+    ready, run, pinned, keys, monkeypatch
 ):
     ready.network.bends[Role.BOB] = lambda transport: Deviating(transport, "evidence-recorded")
     job_id = run.submit()
     assert ready.network.managers["north"].store.get(job_id).state is State.FAILED
     assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [BROKEN_OFF]
     path = run.judge("north", job_id)
+    right = path.read_bytes()
+    body = json.loads(right)["verdict"] | {"digest": "00" * 32}
+    path.write_text(json.dumps({"verdict": body, "signature": keys.signing.sign(signed_text(body)).hex()}))
+    code, said = run.call("file", path)
+    assert (code, "another job than the contract" in json.dumps(said)) == (65, True)
+    path.write_bytes(right)
+    assert run.call("delete", job_id)[0] == 2
     assert run.call("file", path)[1]["outcome"] == "unsigned"
+    assert run.call("list")[1]["runs"][0]["verdict"] == "unsigned"
     monkeypatch.setattr(filing, "load_peer", lambda config, peer: pinned["north"])
     code, said = run.call("file", path)
     assert (code, "keys of the parties" in json.dumps(said)) == (65, True)
+    assert run.call("delete", job_id)[1]["success"] is True  # nothing more follows from such a run
 
 
 def test_a_verdict_on_less_than_the_peer_has_signed_is_not_filed(ready, run, pinned):

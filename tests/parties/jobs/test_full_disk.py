@@ -14,8 +14,8 @@ from parties.audit.files import read_log
 from parties.audit.lines import FORGOTTEN
 from parties.contracts.records import Progress
 from parties.contracts.state import State
+from parties.disk import SPACE
 from parties.errors import JobError, StorageError
-from parties.jobs.storage.results import SPACE
 from parties.jobs.storage.store import JobStore
 from parties.ledger.entries import SPENT
 from smc.errors import DuettoError

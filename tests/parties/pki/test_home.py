@@ -11,8 +11,9 @@ import pytest
 
 from parties import doctor
 from parties.config import load
+from parties.disk import SPACE
 from parties.errors import ConfigError
-from parties.jobs.storage.results import SPACE, ResultFolder
+from parties.jobs.storage.results import ResultFolder
 from parties.pki import Identity, home
 from smc.errors import KeyMaterialError
 from smc.forms import Role
