@@ -13,6 +13,7 @@ import tomli_w
 from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
+from anonymizer.gate.forms import name_form
 from anonymizer.gate.traces import MIN_VALUES, NEARLY_ALL, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
@@ -64,7 +65,7 @@ def names_persons(column: ColumnView) -> str | None:
 
     By its name, whatever it holds, but for truth values (`phone`: yes or no) and, of names, numbers; or by
     its cells, if at least half of them are names of persons, or have their form in a column that is called
-    like persons (`Hausarzt`).
+    like persons (`Hausarzt`), or the form of mail addresses, accounts, phone numbers and the like.
     """
     texts = [text_of(value).strip() for value in column.values]
     told = {text.casefold() for text in texts} - _NOTHING
@@ -76,6 +77,8 @@ def names_persons(column: ColumnView) -> str | None:
     if not column.is_text:
         return None
     some = _some(column, texts)
+    if (form := name_form(some)) is not None:
+        return f"holds {form}"
     if holds_names(some) or (is_of_persons(column.name) and look_like_names(some)):
         return "holds names of persons"
     return None
