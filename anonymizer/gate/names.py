@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.forms import name_form
+from anonymizer.gate.nested import parts_of
 from anonymizer.gate.traces import MIN_VALUES, NEARLY_ALL, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
@@ -77,9 +78,26 @@ def names_persons(column: ColumnView) -> str | None:
     if not column.is_text:
         return None
     some = _some(column, texts)
-    if (form := name_form(some)) is not None:
+    inner = parts_of(some)
+    if inner is None:
+        return _of_cells(column.name, some)
+    told_inside = ((name, _of_part(name, counts)) for name, counts in inner.items())
+    return next((f"{words}, in its part {name!r}" for name, words in told_inside if words), None)
+
+
+def _of_part(name: str, counts: Mapping[str, int]) -> str | None:
+    """The same of a part of cells that are records, which is named in them."""
+    if {text.casefold() for text in counts} <= _NOTHING | _TRUTHS:
+        return None
+    kind = direct(name)
+    return f"holds {_PLURALS[kind.name]}" if kind is not None else _of_cells(name, counts)
+
+
+def _of_cells(name: str, counts: Mapping[str, int]) -> str | None:
+    """Why texts would name persons, by their form or by lists of names."""
+    if (form := name_form(counts)) is not None:
         return f"holds {form}"
-    if holds_names(some) or (is_of_persons(column.name) and look_like_names(some)):
+    if holds_names(counts) or (is_of_persons(name) and look_like_names(counts)):
         return "holds names of persons"
     return None
 

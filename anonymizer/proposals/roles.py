@@ -128,7 +128,7 @@ def _role(profile: Profile) -> tuple[Role, str]:
     is_date = profile.look == "date"
     is_known = is_date or bool(called & {"quasi_identifiers", "sensitive"})
     if profile.look == "nested":
-        return "identifiers", "holds lists or bytes, of which nothing can be said"
+        return "identifiers", "holds lists, records or bytes, of which nothing can be said"
     if profile.naming:
         return "identifiers", profile.naming
     if len(profile.counts) <= 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from datetime import date, timedelta
 
@@ -84,6 +85,8 @@ NAMES = {
     "a5": lambda i: f"https://people.example/zb.{i % 5}",
     "a6": lambda i: ("0731/123456", "(0711) 12 34 56", "0176-12345678")[i % 3],
     "a7": lambda i: f"2001:db8::{i % 4:x}f",
+    "payload": lambda i: json.dumps({"patient": {"name": ("Zzz", "Yyy")[i % 2], "visits": [1, i % 4]}}),
+    "list": lambda i: json.dumps(["x", {"by": ("Rosalind Weber", "Anna Quast", "Peter Wrona")[i % 3]}]),
     "a8": lambda i: f"555-123-456{i % 2}",
 }
 
@@ -129,6 +132,7 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
         ("version", lambda i: ("1.2.3.4", "1.2.3.5")[i % 2]),
         ("licence", lambda i: ("https://rights.example/by/4.0/", "https://rights.example/zero/")[i % 2]),
         ("day", lambda i: ("01-02-2003 10:00", "02-02-2003 11:00", "03-02-2003 12:00")[i % 3]),
+        ("doses", lambda i: json.dumps({"drug": ("aspirin", "ibuprofen")[i % 2], "mg": [i % 3, 5]})),
         ("room", lambda i: f"H-A {i % 4}"),
         ("value", lambda i: f"0.1234567{i % 3}"),
         ("range", lambda i: ("2001-2005", "2006-2010", "100-200")[i % 3]),
