@@ -1,4 +1,4 @@
-"""Texts that find somebody by their form alone, whatever their column is called: addresses, accounts, phones."""
+"""Texts that find somebody by their form, whatever their column is called: addresses, accounts, phones."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ licences on the web and codes of rooms are few."""
 
 
 def name_form(counts: Mapping[str, int]) -> str | None:
-    """What half of the cells of a column, and half of its different values, are by their form; None if nothing.
+    """What half of the cells, and half of the different values, of a column are by their form; None if nothing.
 
     Args:
         counts: how often each text occurs.

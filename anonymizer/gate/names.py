@@ -97,9 +97,12 @@ def _of_cells(name: str, counts: Mapping[str, int]) -> str | None:
     """Why texts would name persons, by their form or by lists of names."""
     if (form := name_form(counts)) is not None:
         return f"holds {form}"
-    if holds_names(counts) or (is_of_persons(name) and look_like_names(counts)):
-        return "holds names of persons"
-    return None
+    is_named = (
+        holds_names(counts, least=1) or look_like_names(counts)
+        if is_of_persons(name)
+        else holds_names(counts)
+    )
+    return "holds names of persons" if is_named else None
 
 
 def mostly_alone(counts: Int, most: int = 1) -> bool:
