@@ -55,7 +55,7 @@ licences on the web and codes of rooms are few."""
 
 
 def name_form(counts: Mapping[str, int]) -> str | None:
-    """What half of the cells, and half of the different values, of a column are by their form; None if nothing.
+    """What half of the cells and half of the different values of a column are by their form, or None.
 
     Args:
         counts: how often each text occurs.

@@ -30,8 +30,12 @@ RULE: Final = "named-like-identifier"
 MOST: Final = 0.5
 """Part of the rows that have a value of their own from which on a column singles out most rows."""
 MANY: Final = 60
-"""Values from which on a column that is called a number or a key is taken for one."""
+"""Values beyond which a column that is called a number or a key is taken for one."""
+FEW_PERSONS: Final = 10
+"""The same where it is called one of persons, such as `patient_id`: of these a value is somebody."""
 
+OF_NAMES: Final = "holds names of persons"
+"""What is said of a column by names in its cells, of which several equal ones need not be one person."""
 _OF_NAMES: Final = ("surname", "given_name", "full_name")
 _ALL: Final[Mapping[str, Bool]] = {}
 _NOTHING: Final = frozenset({"", ANY, GAP})
@@ -102,7 +106,7 @@ def _of_cells(name: str, counts: Mapping[str, int]) -> str | None:
         if is_of_persons(name)
         else holds_names(counts)
     )
-    return "holds names of persons" if is_named else None
+    return OF_NAMES if is_named else None
 
 
 def mostly_alone(counts: Int, most: int = 1) -> bool:
@@ -142,7 +146,8 @@ def singles_out(
     if rows < MIN_VALUES or int(stays.sum()) <= MOST * rows:
         return None
     different = len(column.values)
-    if is_called(column.name, "identifier") and (different > MANY or different > NEARLY_ALL * rows):
+    many = FEW_PERSONS if is_called(column.name, "person") else MANY
+    if is_called(column.name, "identifier") and (different > many or different > NEARLY_ALL * rows):
         return "is called like a number or a key of persons, and has many values"
     if has_role and not column.is_text:
         return None

@@ -22,7 +22,7 @@ def write_specification(proposal: Proposal, title: str) -> str:
         proposal: to write.
         title: for people.
     """
-    warnings = "".join(f"# WARNING: {one}\n" for one in proposal.warnings)
+    warnings = "".join(f"# WARNING: {_visible(one)}\n" for one in proposal.warnings)
     head = _head(title, proposal)
     parts = [head, warnings, _PURPOSE, _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
     parts += [_hierarchies(proposal), _steps(proposal)]

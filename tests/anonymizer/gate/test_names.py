@@ -360,3 +360,10 @@ def test_the_hint_for_a_pair_is_followed_to_the_letter(tmp_path, run):
         (tmp_path / "s.toml").write_text(text, encoding="utf-8")
         run(f"anonymize data.csv --spec s.toml -o {word}.csv --ledger {word}.ledger")
         assert (tmp_path / f"{word}.csv").exists()
+
+
+@pytest.mark.parametrize(("name", "rc"), [("patient_id", 65), ("PatNr", 65), ("ward_no", 0)])
+def test_a_number_of_persons_finds_them_however_few_they_are(tmp_path, run, name, rc):
+    patients(180, **{name: lambda i: 7000 + 13 * (i // 6)})
+    told = released(run, tmp_path, rc)
+    assert ("is called like a number or a key of persons" in told) == (rc == 65)
