@@ -19,8 +19,8 @@ from anonymizer.hierarchies.hierarchy import GAP, GapHierarchy, Hierarchy, text_
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Kind, numbers_of
 from anonymizer.tables.encoding import Codes, encode
-from anonymizer.tables.order import has_categories, has_order, order_codes, order_of
 from anonymizer.tables.headers import RENAME, is_pattern
+from anonymizer.tables.order import has_categories, has_order, order_codes, order_of
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.readings import Readings
