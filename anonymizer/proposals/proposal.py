@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import tomli_w
 
 from anonymizer.errors import TableError
 from anonymizer.gate.looks import MAX_ROWS, inspect
@@ -18,7 +19,14 @@ from anonymizer.gate.relations import determines_both_ways
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggest_hierarchy
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, needs_guess, person_of, propose_roles, with_guesses
+from anonymizer.proposals.roles import (
+    Proposed,
+    needs_guess,
+    perhaps_person,
+    person_of,
+    propose_roles,
+    with_guesses,
+)
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.cells import lost_by_limits
@@ -60,8 +68,24 @@ class Proposal:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know besides: of values below limits, and of many columns without a role."""
-        said = (lost_by_limits(self.dialect.writing.missing_tokens), self._of_free())
+        said = (
+            lost_by_limits(self.dialect.writing.missing_tokens),
+            self._of_persons(),
+            self._of_free(),
+        )
         return tuple(filter(None, said))
+
+    def _of_persons(self) -> str:
+        """Where persons seem to have several rows, and nothing can be proposed that says whose they are."""
+        found = perhaps_person(self.columns)
+        if found is None:
+            return ""
+        entry = tomli_w.dumps({"person": found.name}).strip()
+        gaps = f" and once its {found.missing:,} empty cells are filled or left out" if found.missing else ""
+        return (
+            f"k counts rows, and an identifier has up to {int(found.counts.max()):,} rows of one value, so "
+            f"that rows alike may be those of one person: if so{gaps}, write {entry} below [roles]."
+        )
 
     def _of_free(self) -> str:
         free = _free(self.columns)

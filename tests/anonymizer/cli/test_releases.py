@@ -410,6 +410,14 @@ def test_another_ledger_does_not_forget_what_is_on_record(run):
     assert "on record" in err
     run("anonymize releases data.csv --limit-epsilon 9 --ledger new.jsonl", 65)
     assert not Path("new.jsonl").exists()
+    assert f"mv -n {Path(NAME).resolve()} {Path('new.jsonl').resolve()}" in " ".join(err.split())
+    shutil.copy(NAME, "new.jsonl")
+    Path("other").mkdir()
+    for place in ("new.jsonl", "other/new.jsonl"):
+        _, err = run(f"anonymize data.csv --spec noisy.toml -o two.csv --ledger {place}", 65)
+        assert "mv " not in err, "a move would write over a ledger, or break the paths in it"
+        assert "Leave --ledger out" in err
+    Path("new.jsonl").unlink()
     Path(NAME).rename("new.jsonl")
     run("anonymize data.csv --spec noisy.toml -o two.csv --ledger new.jsonl", 65)  # beyond the limit
 

@@ -211,6 +211,14 @@ def test_ugly_tables_lead_to_a_release_too(tmp_path, run, name, ending):
     assert {column.strip() for column in quasi} <= {column.strip() for column in table.names}
 
 
+def test_records_within_cells_are_taken_out():
+    frame = people().assign(
+        note=[json.dumps({"who": {"x": f"Zzz {i % 4}"}, "n": [i % 3]}) for i in range(300)]
+    )
+    [note] = [one for one in propose(Table.of(frame), Dialect()).columns if one.profile.name == "note"]
+    assert (note.role, note.profile.look) == ("identifiers", "nested")
+
+
 def test_a_table_of_one_row_is_refused(tmp_path, run):
     (tmp_path / "data.csv").write_text("a,b\n1,2\n")
     _, told = run("anonymize init data.csv", 65)
