@@ -9,6 +9,7 @@ weights of the counts of a stratum.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.parties.disclosure.test_attacks import STATISTICS, Victim, patients
 
@@ -104,3 +105,21 @@ def test_tables_of_twelve_persons_that_have_the_same_totals_are_not_told_apart(t
         _, found = victim.asked(asked_of(kind="mantel-haenszel", strata="old", **groups), brought=brought)
         told.append(found and [table.columns for table in found.tables])
     assert told == told[:1] * 3
+
+
+@pytest.mark.parametrize("kind", ["standardised-rates", "standardised-ratio"])
+def test_standardised_figures_are_those_of_a_table_in_which_so_few_are_withheld(tmp_path, kind):
+    more = {
+        "standardised-rates": {
+            "by": "diagnosis",
+            "labels": ["diabetes", "asthma"],
+            "weights": {"younger": "0.5", "older": "0.5"},
+        },
+        "standardised-ratio": {"rates": {"younger": "0.1", "older": "0.3"}},
+    }
+    for older, is_shown in (((1, 3, 6, 2), False), ((12, 40, 20, 30), True)):
+        (folder := tmp_path / str(older)).mkdir()
+        victim = Victim(folder, patients(**patients_of(TOTALS - older, older)), overlap=20)
+        study = asked_of(kind=kind, column="price", event="high", strata="old", **more[kind])
+        _, found = victim.asked(study, brought=patients_of(*WEIGHTS))
+        assert (found is not None) is is_shown

@@ -35,7 +35,7 @@ def pooled(columns=(), **more):
 
 @pytest.fixture
 def wards(institutions):
-    """Four hundred and eighty persons a side in four wards, of whom more die in arm A; one is 97 years old."""
+    """Persons of each side in four wards, of whom more die in arm A; one is 97 years old."""
     rows = range(480)
     for name in ("north", "south"):
         cells = {
