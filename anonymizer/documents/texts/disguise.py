@@ -47,7 +47,7 @@ _HAN: Final = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _SPACED: Final = re.compile(r"(?<!\w)[\w+@](?: {1,4}[^\s]){2,80}(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w'’])[^\W_](?P<sep>[.·*_-])(?:[^\W_](?P=sep)){1,60}[^\W_](?![\w'’])")
 _SPACED_HAN: Final = re.compile(
-    rf"(?:[{_HAN}]|(?<![A-Za-z\d])[A-Za-z\d])(?: {{1,4}}[{_HAN}A-Za-z\d/-]){{2,60}}(?![A-Za-z\d])"
+    rf"(?:(?!名 )[{_HAN}]|(?<![A-Za-z\d])[A-Za-z\d])(?: {{1,4}}[{_HAN}A-Za-z\d/-]){{2,60}}(?![A-Za-z\d])"
     rf"|(?:(?<![\w々])|(?<=[のはがとをにも]))[々\u4e00-\u9fff] [々\u4e00-\u9fff]"
 )
 _EMPHASIS: Final = re.compile(r"(?<=[^\W\d_])(?:\*{2,3}|~~)(?=[^\W\d_])")
