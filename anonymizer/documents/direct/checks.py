@@ -52,7 +52,10 @@ _OTHERS: Final = frozenset(
     {"the", "a", "an", "this", "that", "his", "her", "their", "my", "our", "no", "not"}
 )
 _NO_ILLNESS: Final = frozenset(
-    {"diagnosis", "prognosis", "hypnosis", "sympathy", "empathy", "diploma", "aroma", "coma"}
+    {
+        *("diagnosis", "prognosis", "hypnosis", "sympathy", "empathy", "diploma", "aroma", "coma"),
+        *("diagnose", "prognose", "hypnose", "dose", "hose", "mimose"),
+    }
 )
 _DATE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _YEARS: Final = re.compile(r"(?:1[5-9]|20|21)\d{2}[-/](?:\d{2}){1,2}")
