@@ -32,6 +32,7 @@ from anonymizer.documents.texts.disguise import (
 from anonymizer.documents.texts.edits import Edit, join_edits
 from anonymizer.documents.texts.matching import parts_of
 from anonymizer.documents.texts.text import Document, Language, Span, Word
+from commons.tabular.person_names import given_names
 
 _BRACKETS: Final[dict[Language, str]] = {"en": "[{}]", "ja": "［{}］", "de": "[{}]", "fr": "[{}]"}
 _TAKEN: Final = re.compile(rf"[\[［](?:{'|'.join(KINDS)}) \d{{1,9}}[\]］]")
@@ -44,6 +45,10 @@ _ALONE: Final = (*_NAMES, "noun")
 
 _OF_CAPITALS: Final = frozenset({"PERSON", "MISC"})
 """What is looked for in words in capitals: a name, or an unknown word."""
+
+_LONG: Final = 5
+"""Letters of a word in capitals from which on it is hardly an abbreviation."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 _SHORTEST: Final = 3
 """Letters of a part of a name that is looked for alone."""
@@ -130,7 +135,10 @@ class Reading:
                     yield replace(one, start=start, end=end)
 
     def _in_capitals(self, recognizers: Iterable[Recognizer]) -> Iterator[Found]:
-        """Names in capitals, where words in capitals stand beside each other."""
+        """Names in capitals, where words in capitals stand beside each other.
+
+        What no rule calls a name must have a long word or a first name: NYHA III and HLA B are none.
+        """
         text = self.document.text
         titled = text if self.language == "ja" else in_title_case(text)
         if titled == text:
@@ -139,8 +147,17 @@ class Reading:
         words = tagger_of(titled, self.language).words(titled)
         for recognizer in recognizers:
             for one in recognizer.found(document, words):
-                own = slice(one.start, one.end)
-                if one.kind in _OF_CAPITALS and titled[own] != text[own]:
+                said = titled[one.start : one.end]
+                if one.kind not in _OF_CAPITALS or said == text[one.start : one.end]:
+                    continue
+                parts = [
+                    part[0]
+                    for part in _WORD.finditer(titled, one.start, one.end)
+                    if part[0] != text[slice(*part.span())]
+                ]
+                if isinstance(recognizer, Rules) or any(
+                    len(part) >= _LONG or part in given_names() for part in parts
+                ):
                     yield one
 
     def masked(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:

@@ -67,6 +67,16 @@ _DETERMINERS: Final = frozenset(
     }
 )
 """German words that nouns follow, and names do not."""
+_ADVERBS: Final = frozenset(
+    {
+        *("heute", "morgen", "bitte", "gerade", "leider", "immer", "wieder", "weiter", "später", "früher"),
+        *("unten", "oben", "hinten", "vorne", "beide", "selber", "außen", "innen", "drüben", "zusammen"),
+    }
+)
+"""German adverbs that end as adjectives do."""
+_INFLECTED: Final = re.compile(r"e[rsnm]?$")
+_NOUN: Final = re.compile(r"(?:tion|heit|keit|schaft|tät|ismus|globin|inin|itis|\w{4}ung)$")
+"""Ends of German nouns."""
 _ELIDED: Final = re.compile(r"(?:[dlDL]|[dD]ell)['’](?=[^\W\d_])")
 """A particle without a blank behind it: d'Hondt."""
 _ENDS: Final = frozenset(".!?:;•·")
@@ -143,10 +153,12 @@ class Lexicon:
         The tagger takes it for a name, and neither an article nor an adjective is before it: the lexicon has
         common surnames, and does not tell them from nouns.
         """
-        if self.language != "de" or words[at].tag != "name" or self._begins(words, at):
+        word = words[at]
+        if self.language != "de" or word.tag != "name" or self._begins(words, at) or _NOUN.search(word.text):
             return False
         before = words[at - 1]
-        return before.text.lower() not in _DETERMINERS and before.tag not in {"adjective", "number"}
+        inflected = before.tag == "adjective" and before.text not in _ADVERBS and _INFLECTED.search(before.text)
+        return before.text.lower() not in _DETERMINERS and before.tag != "number" and not inflected
 
     def _kind(self, words: Sequence[Word], at: int, town: str) -> Kind | None:
         text = _ELIDED.sub("", words[at].text, count=1)
