@@ -108,8 +108,8 @@ class Reading:
     def hits(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Found]:
         """What recognizers find with at least this probability, by places in the text without disguises.
 
-        Names in capitals are looked for as if they were written with one; and rules look at the text as it was
-        typed, too, where letters among digits are no misreadings.
+        Names in capitals are looked for as if they were written with one; and rules look at the text as it
+        was typed, too, where letters among digits are no misreadings.
         """
         ready = list(recognizers)
         everything = [

@@ -43,7 +43,17 @@ _NO_TOWNS: Final = frozenset(
 _NO_VALUES: Final = frozenset(
     word.lower()
     for language in ("de", "fr", "en")
-    for name in ("month", "family", "role", "profession", "not_name", "field", "label", "title", "organization")
+    for name in (
+        "month",
+        "family",
+        "role",
+        "profession",
+        "not_name",
+        "field",
+        "label",
+        "title",
+        "organization",
+    )
     for one in words_of(language, name)
     for word in one.split()
 ) | frozenset(word for words in label_words().values() for word in words)
@@ -183,7 +193,7 @@ def called(text: str) -> int:
 
 
 def filled(text: str) -> int:
-    """What stands in a field for a name, unless it is what another field is called, or no capital word is one."""
+    """What stands in a field for a name, unless it is what other fields are called, or begins a sentence."""
     words = [word.strip(",.") for word in text.split()]
     if all(word.lower() in _NO_VALUES for word in words) or words[0] in _OPENERS:
         return 0

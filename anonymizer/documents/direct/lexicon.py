@@ -157,7 +157,9 @@ class Lexicon:
         if self.language != "de" or word.tag != "name" or self._begins(words, at) or _NOUN.search(word.text):
             return False
         before = words[at - 1]
-        inflected = before.tag == "adjective" and before.text not in _ADVERBS and _INFLECTED.search(before.text)
+        inflected = (
+            before.tag == "adjective" and before.text not in _ADVERBS and _INFLECTED.search(before.text)
+        )
         return before.text.lower() not in _DETERMINERS and before.tag != "number" and not inflected
 
     def _kind(self, words: Sequence[Word], at: int, town: str) -> Kind | None:

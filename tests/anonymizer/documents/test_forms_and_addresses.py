@@ -1,4 +1,4 @@
-"""Names in capitals, in fields and tables, double names, addresses and dates: the holes that a reader found."""
+"""Names in capitals, in fields and tables, double names, addresses and dates: holes that a reader found."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_columns_of_names(text: str, language: str, names: list[str]) -> None:
 
 
 def test_a_name_in_a_column_is_hidden() -> None:
-    text = "| No | Name | Note |\n|---|---|---|\n| 1 | June Summers | eats little |\n| 2 | Amber Waters | is well |"
+    text = "| No | Name | Note |\n|---|---|---|\n| 1 | June Summers | eats |\n| 2 | Amber Waters | sleeps |"
     assert masked(text, "en") == ["June Summers", "Amber Waters"]
 
 
@@ -257,7 +257,7 @@ def test_addresses(text: str, address: str, language: str) -> None:
     ],
 )
 def test_numbers_behind_other_german_words_are_no_addresses(text: str) -> None:
-    assert not hides(text, text.split()[-1].strip(".,"), "de") and masked(text, "de") == []
+    assert masked(text, "de") == []
 
 
 @pytest.mark.parametrize(
