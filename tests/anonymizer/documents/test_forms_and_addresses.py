@@ -288,3 +288,28 @@ def test_numbers_behind_other_german_words_are_no_addresses(text: str) -> None:
 )
 def test_dates_with_short_years_and_in_words(text: str, date: str, language: str) -> None:
     assert hides(text, date, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "language"),
+    [
+        (
+            "The note is kowalczyk_aleksandra_fitnote.pdf and was sent.",
+            "kowalczyk_aleksandra_fitnote.pdf",
+            "en",
+        ),
+        ("It lies in C:\\Users\\siobhan.odwyer\\notes now.", "siobhan.odwyer", "en"),
+        ("It lies in /home/mpattinson/ now.", "mpattinson", "en"),
+        ("See linkedin.com/in/siobhan-odwyer for it.", "siobhan-odwyer", "en"),
+        ("[09:02] mike: are you there\n[09:03] bex: yes I am here", "mike", "en"),
+        ("12/03/2024, 09:02 - bex: are you there with us", "bex", "en"),
+        ("La voiture AB 123 CD était là avec elle.", "AB 123 CD", "fr"),
+    ],
+)
+def test_names_of_files_users_and_speakers(text: str, part: str, language: str) -> None:
+    assert hides(text, part, language)
+
+
+def test_what_follows_a_german_name_stays() -> None:
+    assert masked("Am Abend war Dr. Haase auf der Station.", "de") == ["Dr. Haase"]
+    assert masked("08:00 Waschen: es geht ihm gut, und er hat gegessen.", "de") == ["08:00"]
