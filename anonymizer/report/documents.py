@@ -198,9 +198,10 @@ def _known(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
     figure = figure_of(language, spec.kind)
     why = ""
     if not spec.kind:
+        kinds = ", ".join(kinds_of_text(language))
         why = (
-            "their kind is not said. Name it (--kind) if it is one of those that were measured "
-            f"({', '.join(kinds_of_text())}), or measure texts of yours by duetto recognizer evaluate."
+            f"their kind is not said. Name it (--kind) if it is one of those that were measured ({kinds}), or "
+            "measure texts of yours by duetto recognizer evaluate."
         )
     elif figure is None:
         why = (
