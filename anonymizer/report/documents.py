@@ -200,8 +200,8 @@ def _known(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
     if not spec.kind:
         kinds = ", ".join(kinds_of_text(language))
         why = (
-            f"their kind is not said. Name it (--kind) if it is one of those that were measured ({kinds}), or "
-            "measure texts of yours by duetto recognizer evaluate."
+            f"their kind is not said. Name it (--kind) if it is one of those that were measured ({kinds}), "
+            "or measure texts of yours by duetto recognizer evaluate."
         )
     elif figure is None:
         why = (
