@@ -115,6 +115,7 @@ def anonymize(
         return
 
     from anonymizer.gate.gate import Gate, beside, manifest_path
+    from anonymizer.gate.mentions import few_mentions
     from anonymizer.gate.recording import Recording
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.report.assessment import Question
@@ -152,6 +153,7 @@ def anonymize(
         warnings = (
             *gate.warnings,
             *_cautions(spec, original, release, assessment, pipeline, seed, output_path),
+            *few_mentions(original, release, made.origin),
             *files.formulas(release, output_path),
             *recording.warnings,
             *ledger.losses,
