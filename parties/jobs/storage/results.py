@@ -30,7 +30,7 @@ _PLAIN: Final = ".json"
 
 
 class ResultFolder:
-    """The folder of a party's results, made with mode 0700 when the first one is written.
+    """The folder of a party's results, made with mode 0700 when the first run begins.
 
     Args:
         home: the folder of the party; the results are in `results` there, under `keys/results.key`.
@@ -191,12 +191,16 @@ class ResultFolder:
                 self._trash.take_back(self._file(job_id, end).name)
 
     def require_room(self) -> None:
-        """Check that a run can keep its result: there is space, and the key.
+        """Check that a run can keep its result: there is the folder, space, and the key.
 
         Raises:
-            StorageError: less than `SPACE` bytes are free (code `disk-full`), or the key cannot be used, or
-                is lost or another one while results need it (code `results-key`).
+            StorageError: results cannot be written to the folder, or less than `SPACE` bytes are free (code
+                `disk-full`), or the key cannot be used, or is lost or another one while results need it
+                (code `results-key`).
         """
+        self.check_place()
+        with self._doing("", "made"):
+            self._path.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
         self._make_key()
         self.check_key()
         if (left := room(self._path.parent)) < 0:
