@@ -9,9 +9,11 @@ holds connections keeps nobody out. No descriptor is copied: gRPC polls its own,
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import logging
 import os
+import resource
 import socket
 import stat
 import threading
@@ -40,6 +42,8 @@ _QUIET_SECONDS = 60.0
 """The log has one line about connections that were shut in this time."""
 
 _DESCRIPTORS: Final = "/proc/self/fd"
+_MOST_DESCRIPTORS: Final = 1 << 16
+"""So many are tried where they cannot be listed: the system gives the lowest that are free."""
 
 log = logging.getLogger(__name__)
 
@@ -159,11 +163,15 @@ class Connections:
             return True
 
     def _watch(self) -> None:
-        strangers = 0
+        strangers = 1
         while not self._stopped.is_set():
             self._woken.wait(1.0 if strangers or self._shut else None)
             self._woken.clear()
-            strangers = self.look()
+            try:
+                strangers = self.look()
+            except Exception as problem:  # without this thread nobody counts strangers any more
+                log.error("connections cannot be counted: %s: %s", type(problem).__name__, problem)
+                strangers = 1
             self._stopped.wait(_BETWEEN_LOOKS)
 
     def _first_look(self, key: _Key, now: float) -> _Connection:
@@ -203,12 +211,22 @@ def _beyond(oldest_first: list[_Key], most: int) -> Iterable[_Key]:
 
 def _sockets() -> list[_Key]:
     found = []
-    for name in os.listdir(_DESCRIPTORS):
+    for descriptor in _descriptors():
         with suppress(OSError):
-            status = os.fstat(int(name))
+            status = os.fstat(descriptor)
             if stat.S_ISSOCK(status.st_mode):
-                found.append((int(name), status.st_ino))
+                found.append((descriptor, status.st_ino))
     return found
+
+
+def _descriptors() -> Iterable[int]:
+    """Those that this process may have open. To list them takes one itself, and there may be none left."""
+    try:
+        return [int(name) for name in os.listdir(_DESCRIPTORS)]
+    except OSError as problem:
+        if problem.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        return range(min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], _MOST_DESCRIPTORS))
 
 
 def _far_end(descriptor: int, port: int) -> End | None:
