@@ -214,7 +214,8 @@ class JobStore(JobReader):
 
         Unfinished jobs of an older release have failed, too; all others stay as they were. A result of a job
         that has not kept it is put aside where it may have been paid for, as when the database was restored
-        from an older copy, else deleted: a crash has left it over.
+        from an older copy, with its ledger or without. It is deleted where the job has ended otherwise and
+        the ledger knows of no release of it.
 
         Args:
             is_paid: whether the ledger knows that the job with a contract of that digest came to a result.
@@ -244,12 +245,19 @@ class JobStore(JobReader):
                 self.fail(job.job_id, older)
 
     def _sort_results(self, is_paid: Callable[[str], bool]) -> None:
-        rows = {row["job_id"]: row for row in self._rows("select job_id, kept, deleted, digest from jobs")}
+        rows = {
+            row["job_id"]: row for row in self._rows("select job_id, state, kept, deleted, digest from jobs")
+        }
         here, aside = self._results.names(), self._results.aside()
         for job_id in here - {name for name, row in rows.items() if row["kept"]}:
             row = rows.get(job_id)
-            if row is not None and (row["deleted"] or (row["digest"] and not is_paid(row["digest"]))):
+            # A job that has not ended cannot have left a result over: database and ledger are older than it.
+            is_left = row is not None and State(row["state"]).is_final
+            if row is not None and (
+                row["deleted"] or (is_left and row["digest"] and not is_paid(row["digest"]))
+            ):
                 self._results.delete(job_id)
+                _LOG.info("job %(job)s: a result that it had left over is deleted", {"job": job_id})
             else:
                 self.put_aside(job_id)
         for job_id in aside.keys() - here:
