@@ -61,6 +61,10 @@ class JobReader:
         """Whether the database is still the file that was opened."""
         return self._database.is_in_place
 
+    def check_writing(self) -> None:
+        """Check that jobs can be written. Raises `StorageError` if they cannot."""
+        self._database.check_writing()
+
     def close(self) -> None:
         """Close the database."""
         with self._changed:
