@@ -92,6 +92,19 @@ def test_a_connection_that_brings_no_call_goes_in_time_and_one_that_did_stays(st
     assert is_open(calling)
 
 
+def test_a_connection_that_brings_bytes_and_no_call_goes(stack):
+    """The attack: headers without end, all of which gRPC holds, are no call."""
+    port = Port(stack, silent_bytes=1000)
+    (many, _), (few, _), (calling, name) = port.connect(), port.connect(), port.connect()
+    assert port.connections.look() == 3
+    assert port.connections.admit("north", name)
+    for far, near, number in zip((many, few, calling), port.near, (1001, 1000, 2000), strict=True):
+        far.sendall(bytes(number))
+        near.recv(number, socket.MSG_WAITALL)
+    assert port.connections.look() == 1
+    assert [is_open(far) for far in (many, few, calling)] == [False, True, True]
+
+
 def test_a_peer_has_so_many_connections_and_those_that_are_closed_count_no_more(stack):
     port = Port(stack, of_one_peer=2)
     (first, one), (_, two), (_, three) = port.connect(), port.connect(), port.connect()
