@@ -2,9 +2,10 @@
 
 A row bears the time of the wall clock, which may have been wrong then. Three things bound it all the same.
 What this process wrote it wrote so many steady seconds ago. Rows are numbered in the order in which they
-came, so a job is younger than those before it. And one whose time does not fit those of the others came
-before the next that does (`parties.ledger.moments`); where there is none it was here when this process began.
-What deletes, ends or counts by age takes the latest time that is left.
+came: one whose time is before that of an earlier row, or ahead of now, came before the next that is in order;
+where there is none it was here when this process began. What deletes, ends or counts by age takes the latest
+time that is left. `parties.ledger.moments` takes the likeliest times, since there nothing may count for too
+long; here a paid result is at stake, and one row that is in order is enough to doubt those after it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from parties.clock import TOLERANCE, moment, text
-from parties.ledger.moments import written_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,27 @@ def latest(
         elapsed: the same in seconds since the machine started.
         begun: when this process began to look, the same way.
     """
-    found: dict[str, Times] = {}
-    highest = ""
     this, first = text(now), before(now, elapsed - begun)
-    for (job_id, own), bound in zip(rows, written_by([t.created for _, t in rows], this), strict=True):
-        created = max(bound or first, highest)
-        if own.created <= this:
-            highest = max(highest, own.created)
+    found: dict[str, Times] = {}
+    for (job_id, own), created in zip(rows, _latest([t.created for _, t in rows], this, first), strict=True):
         times = Times(created, max(own.updated, created))
         if wrote := seconds.get(job_id):
             times = exact(times, wrote, now, elapsed)
         found[job_id] = times
     return found
+
+
+def _latest(times: Sequence[str], now: str, otherwise: str) -> list[str]:
+    """The latest times of rows in their order: their own, or of the next in order, or `otherwise`."""
+    highest, in_order = "", []
+    for time in times:
+        in_order.append(highest <= time <= now)
+        highest = time if in_order[-1] else highest
+    following, found = otherwise, []
+    for time, fits in zip(reversed(times), reversed(in_order), strict=True):
+        following = time if fits else following
+        found.append(following)
+    return found[::-1]
 
 
 def exact(times: Times, wrote: Seconds, now: datetime, elapsed: float) -> Times:

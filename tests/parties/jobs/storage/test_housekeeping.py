@@ -183,6 +183,25 @@ def test_a_job_is_younger_than_those_before_it(tmp_path, time):
     store.close()
 
 
+def test_a_job_is_as_young_as_the_next_where_its_time_does_not_fit_the_others(tmp_path, time):
+    """The one before it is older than results are kept, so that alone would not hold it."""
+    store = JobStore(tmp_path, time.clock)
+    insert(store, 0, State.CANCELLED)
+    time.passes(95 * DAY)
+    time.steps(-100 * DAY)
+    done, waiting = finish(store, 1), insert(store, 2, State.WAITING_OWN)
+    time.steps(100 * DAY)
+    insert(store, 3, State.CANCELLED)
+    insert(store, 4, State.CANCELLED)
+    store.close()
+    store = JobStore(tmp_path, time.starts_again())
+    house = keeper(store, time, tmp_path)
+    time.passes(2 * HOUR)
+    house.look()
+    assert seen(store, done, waiting) == (True, State.WAITING_OWN)
+    store.close()
+
+
 def test_a_result_that_was_put_aside_while_the_clock_was_behind_is_not_old(tmp_path, time):
     store = JobStore(tmp_path, time.clock)
     store._results.write("ab" * 8, "{}")
