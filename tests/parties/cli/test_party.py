@@ -54,8 +54,9 @@ def test_more_strangers_than_files_leave_the_control_socket_alive(homes, called)
 def test_all_that_runs_jobs_is_loaded_before_strangers_can_connect(homes, monkeypatch):
     """The attack: an import that found no file left ended a daemon that had just said that it is ready."""
     order = []
-    monkeypatch.setattr(JobManager, "load", lambda self: order.append("load"))
-    monkeypatch.setattr(PeerServer, "start", lambda self: order.append("open"))
+    load_jobs, open_port = JobManager.load, PeerServer.start
+    monkeypatch.setattr(JobManager, "load", lambda self: (order.append("load"), load_jobs(self)))
+    monkeypatch.setattr(PeerServer, "start", lambda self: (order.append("open"), open_port(self)))
     daemon = Daemon(load(homes["north"]))
     try:
         daemon.start()
