@@ -149,7 +149,10 @@ class PersonCounts:
         places = shape.columns_of(table.session.role)
         values = {
             side: np.hstack(
-                [table.own[:, [places.index(place) for place in shape.columns[side is Role.BOB]]], sizes[side]]
+                [
+                    table.own[:, [places.index(place) for place in shape.columns[side is Role.BOB]]],
+                    sizes[side],
+                ]
             )
             for side in marks
         }

@@ -147,8 +147,8 @@ def table(
     held_sizes: dict[Role, Word] = {other: words[:, count:]}
     if aligned.rows is not None:
         held_marks[role], held_sizes[role] = (
-            np.zeros((shape.count, part.shape[1]), dtype=kind, like=part)
-            for part, kind in ((marks, np.uint8), (sizes, np.uint64))
+            np.zeros((shape.count, part.shape[1]), dtype=dtype, like=part)
+            for part, dtype in ((marks, np.uint8), (sizes, np.uint64))
         )
         held = aligned.rows >= 0
         held_marks[role][held] = marks[aligned.rows[held]]
@@ -190,7 +190,7 @@ def join_in_clear(
 
 
 def _bounds(shape: Shape, *, limited: bool) -> list[Bounds]:
-    """Of the marks and sizes of the shared columns, where limits ask for them, of these, and of their norms."""
+    """Of marks and sizes of the shared columns, where limits ask for them, of these, and of their norms."""
     axes = [shape.scaled.columns[place] for place in shape.shared]
     marks = [Bounds(0, 1)] * (limited * MARKS * len(axes))
     marks += [Bounds(0, axis.part) for axis in axes if limited and axis.nought]
