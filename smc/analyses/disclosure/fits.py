@@ -94,6 +94,8 @@ class FitPart(ExactFigure[Coefficients]):
         largest: for each coefficient by its name, the largest part of its information that is one person's.
         leverage: the largest part that one person has of the information about a combination of coefficients.
         told: what it counts as where it is held against other figures: sums over rows, for the auditor.
+        residuals: of a linear model, whose sum of squared residuals is opened, the largest part of that of
+            this side's rows, about their own line, that is one person's.
     """
 
     persons: int
@@ -103,6 +105,7 @@ class FitPart(ExactFigure[Coefficients]):
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
     leverage: float = field(repr=False)
     told: ShownTables = field(repr=False)
+    residuals: Fraction = field(default=Fraction(0), repr=False)
 
     @override
     def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> Coefficients:
@@ -215,9 +218,10 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
             return _refused(
                 f"{persons} persons differ in {name!r} from all others, and the policy asks for {least}"
             )
-    for name, share in part.largest:
+    parts = [(f"the coefficient of {name!r}", share) for name, share in part.largest]
+    for what, share in [*parts, ("the sum of squared residuals", part.residuals)]:
         if share > own.dominance:
-            return _refused(f"one person decides more of the coefficient of {name!r} than dominance allows")
+            return _refused(f"one person decides more of {what} than dominance allows")
     if least * part.leverage > 1 + _ROUNDING:
         return _refused(
             f"a combination of the covariates sets fewer persons apart than the {least} of the policy, as "

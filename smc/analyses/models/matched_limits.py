@@ -25,7 +25,9 @@ _LARGEST_WEIGHT: Final = 2
 """Of a row in the information of a logistic model: 2**-2."""
 
 
-def matched_part(sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes) -> MatchedPart:
+def matched_part(
+    sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes, factor: int
+) -> MatchedPart:
     """What limits are tested on.
 
     Args:
@@ -33,6 +35,7 @@ def matched_part(sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Si
         matched: its rows.
         found: what is to be opened.
         sizes: what is public of sums over so many.
+        factor: by what sums are multiplied where they are weighed.
     """
     counts, weighs = sided.counts, sided.weighs
     persons, kind = matched.persons, sided.design.model.kind
@@ -44,7 +47,7 @@ def matched_part(sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Si
     heaviest = _heaviest(found.weights) if found.weights is not None and (counts or weighs) else None
     sums = _sums(sided, matched, found, sizes, heaviest) if weighs else []
     parts = _parts(sided, matched, found, heaviest) if counts else []
-    explained = outcome_part(sided, matched)
+    explained = outcome_part(sided, matched, found.coefficients, factor)
     return MatchedPart(persons, outcomes, sided.design.size, apart, sums, parts, explained)
 
 

@@ -12,7 +12,8 @@ is tested for the same, by the stricter of both policies:
               than most of the group: m persons at least. Of a Cox model m, or nobody, may be without the
               event
     weighed   in each group nobody adds more than the part p of dominance to the sum of an outcome, as
-              `smc.analyses.disclosure.amounts` has it
+              `smc.analyses.disclosure.amounts` has it; nor, of a linear model, to the sum of squared
+              residuals
 
 So over the persons with a label, over those without it, and over those in whom two labels differ, the sum of
 an outcome is about m persons at least, from whichever bound it is counted, and nobody has more than p of it.
@@ -31,23 +32,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smc.analyses.disclosure.fits import OutcomePart
 from smc.analyses.models.design import Term
+from smc.analyses.models.matched_newton import REACH
 from smc.analyses.models.matched_rows import MatchedRows
-from smc.analyses.models.matched_sides import ADDED, ADDS_UP, AT_RISK, DIGIT, OFF_BOUNDS, OUTCOME, Sided
-from smc.analyses.models.parameters import COX
+from smc.analyses.models.matched_sides import (
+    ADDED,
+    ADDS_UP,
+    AT_RISK,
+    COEFFICIENT_BITS,
+    DIGIT,
+    OFF_BOUNDS,
+    OUTCOME,
+    Sided,
+)
+from smc.analyses.models.parameters import COX, LINEAR
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
 from smc.secret.joins import majority
 from smc.secret.linear_ints import LinearInts, select
-from smc.secret.sharing.bounds import Bounds
+from smc.secret.reals.near import shifted
+from smc.secret.reals.reals import SecretReals
+from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
-Bit = NDArray[np.uint8]
+_ROOM: Final = 60
+"""Bits of sums over all slots, times the factor of a test for dominance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +102,14 @@ class _Columns:
         return [*self.counted, *self.crowded, *self.digits, *self.added]
 
 
-def outcome_part(sided: Sided, matched: MatchedRows) -> OutcomePart:
+def outcome_part(sided: Sided, matched: MatchedRows, coefficients: SecretReals, factor: int) -> OutcomePart:
     """What the limits are tested on; nothing where they ask for nothing.
 
     Args:
         sided: the model, under limits.
         matched: its rows.
+        coefficients: what is to be opened.
+        factor: by what sums are multiplied where they are weighed.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -104,12 +120,15 @@ def outcome_part(sided: Sided, matched: MatchedRows) -> OutcomePart:
         return OutcomePart([], [], [])
     wholes = [_total(each, matched) for each in every]
     ends = np.cumsum([len(columns.counted), len(columns.crowded), len(columns.digits)])
-    counted, crowded = list(wholes[: ends[0]]), list(wholes[ends[0] : ends[1]])
+    counted: list[LinearInts] = list(wholes[: ends[0]])
+    crowded: list[LinearInts] = list(wholes[ends[0] : ends[1]])
     counted += majority.differing(matched.member, matched.size, [columns.digits] if columns.digits else [])
     slots = len(matched.member)
     weighed: list[tuple[LinearInts, LinearInts]] = [
         (amount, whole[[0] * slots]) for amount, whole in zip(columns.added, wholes[ends[2] :], strict=True)
     ]
+    if columns.added and sided.design.model.kind == LINEAR:
+        weighed.append(_squares(matched, coefficients, factor))
     for group, size in _groups(sided, matched):
         words = np.concatenate([each.shares for each in every])
         gated = mux.select(session, np.tile(group.shares, len(every)), words).reshape(len(every), -1)
@@ -150,6 +169,25 @@ def _groups(sided: Sided, matched: MatchedRows) -> Iterator[tuple[SecretBits, Se
             SecretBits(session, together),
             _total(SecretInts.from_shares(session, size, Bounds(0, 1)), matched),
         )
+
+
+def _squares(matched: MatchedRows, coefficients: SecretReals, factor: int) -> tuple[LinearInts, LinearInts]:
+    """The squared residual of each match, with as many digits as sums have room for, and their sum."""
+    session, outcome = matched.member.session, matched.outcome
+    scale = outcome.scale + COEFFICIENT_BITS
+    angles = matched.predictor(coefficients.rescale(COEFFICIENT_BITS), 1 << (WORD_BITS - scale))
+    expected = mux.select(session, matched.member.shares, angles.words)
+    reach = 2 + REACH * len(matched.places)
+    bounds = Bounds(-reach << scale, reach << scale)
+    room = _ROOM - factor.bit_length() - len(matched.member).bit_length()
+    kept = max(0, min(scale, room // 2 - reach.bit_length()))
+    (words,) = shifted(
+        session, ((outcome.ints.shares << np.uint64(COEFFICIENT_BITS)) - expected, bounds, scale - kept)
+    )
+    most = (reach << kept) + 1
+    residuals = SecretInts.from_shares(session, words, Bounds(-most, most))
+    squares = (residuals * residuals).bounded(Bounds(0, most * most))
+    return squares, squares.sum().reshape(1)[[0] * len(squares)]
 
 
 def _is_label(term: Term) -> bool:

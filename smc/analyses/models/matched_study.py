@@ -269,7 +269,7 @@ class MatchedModelsStudy(Study):
             found = fit(sided, matched, sizes)
             size = matched.size
             release.intersection(partial(_only, size))
-            part = matched_part(sided, matched, found, sizes)
+            part = matched_part(sided, matched, found, sizes, release.weight_factor)
             admitted = release.exact(part, recipients)
             fits.append((sided.design, _open(found, size, sizes, admitted)))
         if role not in recipients:
