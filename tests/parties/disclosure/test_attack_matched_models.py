@@ -119,16 +119,28 @@ def test_an_outcome_that_groups_have_and_have_not_is_explained(kind):
     assert None not in told
 
 
-def test_two_cuts_do_not_tell_of_those_between_how_many_have_an_outcome():
-    """Twelve are 91 to 94 years old, and two of them have it; by each cut many have and have not."""
-    ages = AGES.copy()
-    ages[:40], ages[40:52] = 95, 92
-    flag = np.zeros(ROWS, dtype=np.int64)
-    flag[:20], flag[40:42], flag[52:82] = 1, 1, 1
-    on = {"old": cut(91), "oldest": cut(95)}
-    linear = {"kind": "linear", "outcome": "flag"}
-    assert ask(linear, on, ages=ages, flag=(flag, FLAG)) is None
-    assert ask(linear, {"old": cut(91)}, ages=ages, flag=(flag, FLAG)) is not None
+@pytest.mark.parametrize("few", [2, 10])
+def test_two_cuts_do_not_tell_of_those_between_how_many_have_an_outcome(few):
+    """Twenty are 91 to 94 years old; on both sides of each cut many have it, and have it not."""
+    ages, flag = AGES.copy(), np.zeros(ROWS, dtype=np.int64)
+    ages[:40], ages[40:60] = 95, 92
+    flag[:20], flag[40 : 40 + few], flag[60:90] = 1, 1, 1
+    told = ask(
+        {"kind": "linear", "outcome": "flag"},
+        {"old": cut(91), "oldest": cut(95)},
+        ages=ages,
+        flag=(flag, FLAG),
+    )
+    assert (told is None) is (few == 2)
+
+
+def test_nor_does_the_sum_of_squared_residuals_tell_how_far_off_one_person_is():
+    """All cost 5,000 or a little more but one, who has less than half of the sum of the older."""
+    cost = 5000 + np.arange(ROWS) % 90
+    linear = {"kind": "linear", "outcome": "cost"}
+    assert ask(linear, cost=(cost, COST)) is not None
+    cost[0] = 90_000
+    assert ask(linear, cost=(cost, COST)) is None
 
 
 def test_each_limit_on_an_outcome_stands_by_itself():
