@@ -117,14 +117,3 @@ def test_two_sums_of_derived_numbers_whose_difference_one_person_dominates(tmp_p
         told.append(asked.asked(study)[1])
     assert told[0] is not None
     assert (told[1] is None) is (longest == 25_000)
-
-
-@pytest.mark.parametrize("longest", [8, 900])
-def test_a_weighted_mean_of_derived_numbers_that_one_person_dominates_is_withheld(tmp_path, longest):
-    query = {"kind": "weighted-mean", "column": "stay", "weight": "weight"}
-    study = STATISTICS.parse({"noise": "none", "maximum_rows": 10_000, "queries": [query], "derived": STAY})
-    weight = Schema("integer", lower=0, upper=10)
-    asked = victim(tmp_path / "v", stays(30, longest), weight=(1 + np.arange(30) % 3, weight))
-    _, outcome = asked.asked(study)
-    assert outcome is None or (outcome.tables[0].columns["value"][0] is None) is (longest == 900)
-    assert outcome is not None or longest == 900
