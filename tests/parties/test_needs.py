@@ -16,7 +16,6 @@ from parties.ledger.book import open_ledger
 from tests.parties.daemon.test_service import config_in
 from tests.parties.jobs.storage.test_store import insert
 
-
 SQL = 'kind = "sql"\nquery = "select 1"\n'
 
 
