@@ -119,6 +119,7 @@ def anonymize(
     from anonymizer.gate.recording import Recording
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.report.assessment import Question
+    from anonymizer.report.cautions import of_release
     from anonymizer.tables import files
     from anonymizer.utility.objectives import Learning
 
@@ -152,6 +153,7 @@ def anonymize(
         gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
             *gate.warnings,
+            *of_release(made, table),
             *_cautions(spec, original, release, assessment, pipeline, seed, output_path),
             *few_mentions(original, release, made.origin),
             *files.formulas(release, output_path),

@@ -39,7 +39,8 @@ P3;Ångström;98;45,1;27.09.1963;m;39265;19.12.2024 09:54;462,38
 def drafted(path: Path, **options):
     """The draft of a CSV file, its text, and the data set as a catalog would hold it."""
     found = draft(
-        DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)), Choices(**options)
+        DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)[0]),
+        Choices(**options),
     )
     text = text_of(found, {"source": path.name})
     return (
