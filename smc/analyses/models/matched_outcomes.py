@@ -99,7 +99,8 @@ class _Columns:
 
     @property
     def every(self) -> list[SecretInts]:
-        return [*self.counted, *self.crowded, *self.digits, *self.added]
+        """All but the digits."""
+        return [*self.counted, *self.crowded, *self.added]
 
 
 def outcome_part(sided: Sided, matched: MatchedRows, coefficients: SecretReals, factor: int) -> OutcomePart:
@@ -115,41 +116,45 @@ def outcome_part(sided: Sided, matched: MatchedRows, coefficients: SecretReals, 
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     columns = _Columns.of(sided, matched)
-    session, every = matched.member.session, columns.every
-    if not every:
+    if not columns.every:
         return OutcomePart([], [], [])
-    wholes = [_total(each, matched) for each in every]
-    ends = np.cumsum([len(columns.counted), len(columns.crowded), len(columns.digits)])
-    counted: list[LinearInts] = list(wholes[: ends[0]])
-    crowded: list[LinearInts] = list(wholes[ends[0] : ends[1]])
+    first, second = len(columns.counted), len(columns.counted) + len(columns.crowded)
+    wholes = [_total(each, matched) for each in columns.every]
+    counted: list[LinearInts] = [*wholes[:first]]
+    crowded: list[LinearInts] = [*wholes[first:second]]
     counted += majority.differing(matched.member, matched.size, [columns.digits] if columns.digits else [])
     slots = len(matched.member)
     weighed: list[tuple[LinearInts, LinearInts]] = [
-        (amount, whole[[0] * slots]) for amount, whole in zip(columns.added, wholes[ends[2] :], strict=True)
+        (amount, whole[[0] * slots]) for amount, whole in zip(columns.added, wholes[second:], strict=True)
     ]
     if columns.added and sided.design.model.kind == LINEAR:
         weighed.append(_squares(matched, coefficients, factor))
     for group, size in _groups(sided, matched):
-        words = np.concatenate([each.shares for each in every])
-        gated = mux.select(session, np.tile(group.shares, len(every)), words).reshape(len(every), -1)
-        inside = [
-            SecretInts.from_shares(session, row, each.bounds) for row, each in zip(gated, every, strict=True)
-        ]
-        within = [_total(each, matched) for each in inside]
+        digits = columns.digits if size is not None else []
+        inside = _gated(group, [*columns.every, *digits])
+        within = [_total(each, matched) for each in inside[: len(wholes)]]
         beside = [_rest(whole, part) for whole, part in zip(wholes, within, strict=True)]
         for totals in (within, beside):
-            counted += totals[: ends[0]]
-            crowded += totals[ends[0] : ends[1]]
-        if size is not None and columns.digits:
-            digits = inside[ends[1] : ends[2]]
-            others = [
-                (one - two).bounded(one.bounds) for one, two in zip(columns.digits, digits, strict=True)
-            ]
-            counted += majority.differing(group, size, [digits])
+            counted += totals[:first]
+            crowded += totals[first:second]
+        if size is not None and digits:
+            held = inside[len(wholes) :]
+            others = [(one - two).bounded(one.bounds) for one, two in zip(digits, held, strict=True)]
+            counted += majority.differing(group, size, [held])
             counted += majority.differing(matched.member ^ group, _rest(matched.size, size), [others])
-        for amount, *sums in zip(columns.added, within[ends[2] :], beside[ends[2] :], strict=True):
+        for amount, *sums in zip(columns.added, within[second:], beside[second:], strict=True):
             weighed.append((amount, select(group, *(each[[0] * slots] for each in sums))))
     return OutcomePart(counted, crowded, weighed)
+
+
+def _gated(group: SecretBits, columns: Sequence[SecretInts]) -> list[SecretInts]:
+    """The columns of those in a group, 0 elsewhere; all in one batch."""
+    words = np.concatenate([each.shares for each in columns])
+    gated = mux.select(group.session, np.tile(group.shares, len(columns)), words).reshape(len(columns), -1)
+    return [
+        SecretInts.from_shares(group.session, row, each.bounds)
+        for row, each in zip(gated, columns, strict=True)
+    ]
 
 
 def _groups(sided: Sided, matched: MatchedRows) -> Iterator[tuple[SecretBits, SecretInts | None]]:
