@@ -84,7 +84,7 @@ def json_option(fail: Fail) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
     def add(function: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(function)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
             try:
                 function(*args, **kwargs)
             except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit):
@@ -92,7 +92,7 @@ def json_option(fail: Fail) -> Callable[[Callable[P, None]], Callable[P, None]]:
             except BaseException as error:
                 fail(error, as_json=bool(kwargs.get("as_json")))
 
-        return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(guarded)
+        return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(run)
 
     return add
 

@@ -48,9 +48,9 @@ def measure_pair(
     """
     began = time.monotonic()
 
-    def counted(role: Callable[[FullSession], Any]) -> Callable[[FullSession], tuple[Any, Traffic]]:
+    def count(role: Callable[[FullSession], Any]) -> Callable[[FullSession], tuple[Any, Traffic]]:
         return lambda session: (role(session), session.channel.traffic)
 
-    (first, sent), (second, answered) = run_pair(counted(alice), counted(bob or alice), **options)
+    (first, sent), (second, answered) = run_pair(count(alice), count(bob or alice), **options)
     seconds = time.monotonic() - began
     return PairRun(first, second, max(sent.rounds, answered.rounds), sent.sent, answered.sent, seconds)

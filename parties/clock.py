@@ -1,7 +1,7 @@
 """The clock of the machine, which may be wrong: steps of the network's time, a dead battery, a snapshot.
 
 What is written bears the time of the wall clock. What deletes or ends something by its age needs a
-`TrustedTime`, which only `Clock.trusted` gives: the wall clock has to agree with seconds that only grow, and
+`TrustedTime`, which only `Clock.trust` gives: the wall clock has to agree with seconds that only grow, and
 nothing that was written last may lie ahead of it. What counts the last hours takes `Clock.earliest`, so that
 a step ahead opens nothing.
 """
@@ -52,7 +52,7 @@ def moment(written: str) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class TrustedTime:
-    """A time by which something may be deleted or ended. Only `Clock.trusted` makes one.
+    """A time by which something may be deleted or ended. Only `Clock.trust` makes one.
 
     Attributes:
         moment: the time.
@@ -96,7 +96,7 @@ class Clock:
         """The earlier of what the wall clock says and what it said before it stepped, run on."""
         return self._look()[0]
 
-    def trusted(self, *written: str) -> TrustedTime:
+    def trust(self, *written: str) -> TrustedTime:
         """The time, if all that is known speaks for it.
 
         Args:

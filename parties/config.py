@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Inline, Item, Key, Length, Parse, UnfitError, Unread, Variants
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import read
 from parties.errors import ConfigError
@@ -324,4 +324,4 @@ def load(path: Path | None = None) -> Config:
 def parse(document: Mapping[str, Any], path: Path) -> Config:
     """Check a parsed configuration that stands, or is to stand, at `path`. Raises as `load` does."""
     table = StrictTable(document, path.name, ConfigError, folder=path.parent)
-    return declared(Config, table, path=path)
+    return read_declared(Config, table, path=path)

@@ -116,14 +116,14 @@ def examine_cluster(config: Config) -> list[Finding]:
 
     def look() -> Finding:
         found = ClusterExecutor(dask).members()
-        workers, threads = _counted(found.workers, "worker"), _counted(found.threads, "thread")
+        workers, threads = _count_noun(found.workers, "worker"), _count_noun(found.threads, "thread")
         what = f"{dask.url} has {workers} of this release, {threads}"
         return Finding("self", "cluster", Status.OK, what)
 
     return [_attempt("self", "cluster", look)]
 
 
-def _counted(count: int, noun: str) -> str:
+def _count_noun(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
@@ -134,7 +134,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     except DuettoError as error:
         yield Finding(peer.name, "pairing", Status.FAIL, error.what, error.hint)
         return
-    yield _paired(peer)
+    yield _check_pairing(peer)
     yield _attempt(peer.name, "open", lambda: _open(config, peer))
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
     yield _dates(peer.name, known.certificates)
@@ -176,7 +176,7 @@ def _open(config: Config, peer: Peer) -> Finding:
     return Finding(peer.name, "open", Status.OK, "its oblivious transfers have failed no check")
 
 
-def _paired(peer: Peer) -> Finding:
+def _check_pairing(peer: Peer) -> Finding:
     if pairing.read(peer.pairing).proven:
         return Finding(peer.name, "pairing", Status.OK, "its pairing file is the pinned one")
     return Finding(
@@ -234,7 +234,7 @@ def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -
         )
         yield _key_exchange(peer.name, hello.key_exchange)
         yield _clock(peer.name, hello.clock_seconds)
-        yield from _rated(peer.name, client.measure())
+        yield from _rate(peer.name, client.measure())
     except DuettoError as error:
         yield Finding(peer.name, _failed_check(error), Status.FAIL, error.what, error.hint)
     finally:
@@ -346,7 +346,7 @@ def _audit(config: Config) -> Finding:
 
 def _data(config: Config) -> Finding:
     count = needs.check_sources(config)
-    return Finding("self", "data", Status.OK, f"the files of {_counted(count, 'data set')} are there")
+    return Finding("self", "data", Status.OK, f"the files of {_count_noun(count, 'data set')} are there")
 
 
 def _policy(config: Config) -> Finding:
@@ -373,7 +373,7 @@ def _persons(config: Config) -> Finding:
 
 def _jobs(config: Config) -> Finding:
     count = needs.check_database(config, open_ledger(config.home))
-    return Finding("self", "jobs", Status.OK, f"{_counted(count, 'job')} can be read and written")
+    return Finding("self", "jobs", Status.OK, f"{_count_noun(count, 'job')} can be read and written")
 
 
 def _results(config: Config) -> Finding:
@@ -390,7 +390,7 @@ def _own_clock(config: Config) -> Finding:
     """Whether the clock is behind what was written last, so that nothing is deleted or ended by it."""
     head, lines = open_ledger(config.home).head(), read_log(config.home).lines
     try:
-        CLOCK.trusted(head.time if head else "", lines[-1].time if lines else "")
+        CLOCK.trust(head.time if head else "", lines[-1].time if lines else "")
     except ClockError as error:
         return Finding("self", "clock", Status.WARN, error.what, error.hint)
     return Finding("self", "clock", Status.OK, "not behind the last entries of ledger and audit log")
@@ -460,7 +460,7 @@ def _notices(config: Config, hook: AnyHook) -> Finding:
         "notices",
         Status.WARN,
         f"hook {hook.name!r} failed at {queue.failed_at}: {queue.failure} "
-        f"{_counted(len(queue.pending), 'notice')} waiting{lost}",
+        f"{_count_noun(len(queue.pending), 'notice')} waiting{lost}",
         f"Correct it, and run `duetto notice test {hook.name}`.",
     )
 
@@ -543,7 +543,7 @@ def _clock(peer: str, seconds: float) -> Finding:
     return Finding(peer, "clock", Status.WARN, what, "Let both machines take their time from the network.")
 
 
-def _rated(peer: str, line: Line) -> Iterator[Finding]:
+def _rate(peer: str, line: Line) -> Iterator[Finding]:
     """Latency and bandwidth, and with what a job says so that it is planned for them."""
     narrower = min(line.up_mbit, line.down_mbit)
     for check, what, good in (

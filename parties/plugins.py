@@ -61,7 +61,7 @@ def load_plugins(names: Sequence[str]) -> tuple[Plugin, ...]:
     Raises:
         ConfigError: one is not installed, offers no analyses, or none that can be loaded.
     """
-    return tuple(_loaded(name) for name in names)
+    return tuple(_load(name) for name in names)
 
 
 def with_plugins(plugins: Sequence[Plugin]) -> Mapping[str, Analysis]:
@@ -121,15 +121,15 @@ class PluggedAnalysis:
         )
 
 
-def _loaded(name: str) -> Plugin:
+def _load(name: str) -> Plugin:
     offers = _KIND.offers(name)
-    analyses = tuple(offers.load(offered, partial(_declared, name)) for offered in offers.points)
+    analyses = tuple(offers.load(offered, partial(_declaration, name)) for offered in offers.points)
     return Plugin(
         offers.installed.metadata["Name"], offers.installed.version, digest_of(offers.code), analyses
     )
 
 
-def _declared(plugin: str, found: Any) -> Declared[Analysis] | None:
+def _declaration(plugin: str, found: Any) -> Declared[Analysis] | None:
     """The analysis of an entry point; None if it is not one."""
     if isinstance(found, type) or not isinstance(found, Analysis) or not callable(found.parse):
         return None

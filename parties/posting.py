@@ -23,7 +23,9 @@ def bound_this_process(seconds: int) -> None:
 
 
 @contextmanager
-def posted(address: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Iterator[HTTPResponse]:
+def post_body(
+    address: str, body: bytes, headers: Mapping[str, str], seconds: float
+) -> Iterator[HTTPResponse]:
     """Send a body by POST; the answer's head is read, and redirects and proxies are not followed.
 
     Args:

@@ -96,6 +96,6 @@ def _columns(spec: JobSpec, role: Role, frame: pd.DataFrame) -> Data:
         source, catalog = Path(folder, "table.csv"), Path(folder, "catalog.toml")
         frame[[*dict.fromkeys(side.columns.values())]].to_csv(source, index=False)
         reader = Reader(Limits())
-        reader.drafted(catalog, Asked(source=str(source), name=NAME)).write()
+        reader.draft(catalog, Asked(source=str(source), name=NAME)).write()
         loaded = reader.load(load_catalog(catalog).dataset(NAME), side.columns.values())
         return with_persons(columns_of(side, loaded), loaded)

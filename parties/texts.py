@@ -71,12 +71,12 @@ def unfit(value: Any, place: str) -> str | None:
 
 def escape_unprintable(text: str) -> str:
     """A text as it is shown: what is not printable, or hidden, is written as an escape, see `escape`."""
-    return _rewritten(text, escape)
+    return _rewrite(text, escape)
 
 
 def json_visible(text: str) -> str:
     """JSON of one line with the same value: what `escape_unprintable` escapes has JSON's own escapes."""
-    return _rewritten(text, _json_escape)
+    return _rewrite(text, _json_escape)
 
 
 def escape(character: str) -> str:
@@ -97,7 +97,7 @@ def _json_escape(character: str) -> str:
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
-def _rewritten(text: str, escaped: Callable[[str], str]) -> str:
+def _rewrite(text: str, escaped: Callable[[str], str]) -> str:
     if text.isascii() and text.isprintable():
         return text
     pieces = []

@@ -140,19 +140,19 @@ def all_types() -> Iterator[ComparisonType]:
     return (ComparisonType(x, y, delta) for x, y, delta in product(Form, repeat=3))
 
 
-def _named(text: str, *, bitwise: bool = False) -> ComparisonType:
+def _parse_name(text: str, *, bitwise: bool = False) -> ComparisonType:
     x, y, delta = (Form(part) for part in text.split("-"))
     return ComparisonType(x, y, delta, bitwise)
 
 
 NAMED: Final = {
-    "type 1": _named("SS-SS-SS"),
-    "type 2": _named("SE-SE-SE"),
-    "type 3": _named("PN-NP-SE"),
-    "type 4": _named("PN-NP-SS"),
-    "type 5": _named("PN-NP-NP"),
-    "type 6": _named("PN-SE-SS"),
-    "type 7": _named("PP-SS-ES"),
-    "type 8": _named("SE-SE-SE", bitwise=True),
+    "type 1": _parse_name("SS-SS-SS"),
+    "type 2": _parse_name("SE-SE-SE"),
+    "type 3": _parse_name("PN-NP-SE"),
+    "type 4": _parse_name("PN-NP-SS"),
+    "type 5": _parse_name("PN-NP-NP"),
+    "type 6": _parse_name("PN-SE-SS"),
+    "type 7": _parse_name("PP-SS-ES"),
+    "type 8": _parse_name("SE-SE-SE", bitwise=True),
 }
 """The types that the thesis names, with their definitions in section 2.3.3."""

@@ -29,9 +29,9 @@ def join(parts: Sequence[Value]) -> Value:
     first = parts[0]
     match first:
         case Plain():
-            return Plain(_joined([piece.values for piece in parts if isinstance(piece, Plain)]))
+            return Plain(_join([piece.values for piece in parts if isinstance(piece, Plain)]))
         case Share(_, modulus):
-            return Share(_joined([piece.values for piece in parts if isinstance(piece, Share)]), modulus)
+            return Share(_join([piece.values for piece in parts if isinstance(piece, Share)]), modulus)
         case Encrypted(ciphertexts):
             vectors = [piece.ciphertexts for piece in parts if isinstance(piece, Encrypted)]
             return Encrypted(type(ciphertexts).concat(vectors))
@@ -39,7 +39,7 @@ def join(parts: Sequence[Value]) -> Value:
             return type(first)(sum(len(piece) for piece in parts))
 
 
-def _joined(parts: Sequence[Sequence[int]]) -> Sequence[int]:
+def _join(parts: Sequence[Sequence[int]]) -> Sequence[int]:
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     if len(arrays) == len(parts):
         return of_array(np.concatenate(arrays))

@@ -28,11 +28,11 @@ ROWS: Final = 1 << 10
 """Rows of a piece of work that is done in Python, one row after the other."""
 
 
-def _wanted() -> None:
+def _always_wanted() -> None:
     return None
 
 
-_QUESTION: ContextVar[Question] = ContextVar("question", default=_wanted)
+_QUESTION: ContextVar[Question] = ContextVar("question", default=_always_wanted)
 
 
 def report_nothing(stage: str, done: int, of: int) -> None:

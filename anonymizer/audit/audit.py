@@ -206,27 +206,27 @@ class Auditor:
             if self._plan.pairs is not None and len(candidates) >= self._plan.pairs:
                 break
             if self._fulfils(claim, pair) is within:
-                known = self._known(claim, pair)
+                known = self._attacker_knowledge(claim, pair)
                 guess = self._guess(claim, pair, known, self._plan.search)
                 if guess is None:
                     continue
                 candidates.append((guess, pair, known))
-                if guess >= self._apart(claim):
+                if guess >= self._certain_guess(claim):
                     break
         self._pairs += len(candidates)
         if not candidates:
             return None
         # the first pair has the widest difference: a look at few runs does not put it aside
         best = [candidates[0], *sorted(candidates[1:], key=lambda one: -one[0])[: _FINALISTS - 1]]
-        if candidates[-1][0] >= self._apart(claim):
+        if candidates[-1][0] >= self._certain_guess(claim):
             best = candidates[-1:]
         elif len(best) > 1:
             again = _MORE * self._plan.search
             best = [(self._guess(claim, pair, known, again) or 0.0, pair, known) for _, pair, known in best]
         _, pair, known = max(best, key=lambda one: one[0])
-        return self._measured(claim, within, pair, known, self._plan.wrong / claims)
+        return self._measure(claim, within, pair, known, self._plan.wrong / claims)
 
-    def _apart(self, claim: Guarantee) -> float:
+    def _certain_guess(self, claim: Guarantee) -> float:
         """The guess of a pair that was told apart in every run, which no other pair can be better at."""
         count = self._plan.search - self._plan.search // 2
         return most_shown(count, claim.number("delta"), _ROUGHLY) if count >= _SURE else inf
@@ -237,7 +237,7 @@ class Auditor:
         pairs = min(plan.pairs or _USUAL, _USUAL)
         return 2 * (plan.search * (pairs + _MORE * min(pairs, _FINALISTS)) + plan.runs)
 
-    def _measured(
+    def _measure(
         self, claim: Guarantee, within: bool, pair: Pair, known: Known, wrong: float
     ) -> AuditedClaim:
         """Choose an event by a third of the runs and count it in the others.
@@ -250,7 +250,7 @@ class Auditor:
         chooses = [self._looks(table, known, choosing, pair.story) for table in (pair.first, pair.second)]
         names = names_of([*chooses[0], *chooses[1]])
         first, second = (matrix(looks, names) for looks in chooses)
-        learned = Distinguisher.trained(first, second, names, delta, wrong)
+        learned = Distinguisher.train(first, second, names, delta, wrong)
         del chooses, first, second
         counts = [
             matrix(self._looks(table, known, counting, pair.story), names)
@@ -287,7 +287,7 @@ class Auditor:
         cut = runs // 2
         first, second = (matrix(one, names) for one in looks)
         delta = claim.number("delta")
-        learned = Distinguisher.trained(first[:cut], second[:cut], names, delta, _ROUGHLY)
+        learned = Distinguisher.train(first[:cut], second[:cut], names, delta, _ROUGHLY)
         return learned.loss(first[cut:], second[cut:], delta, _ROUGHLY)
 
     def _looks(self, table: Table, known: Known, runs: int, story: str) -> list[dict[str, float]]:
@@ -320,7 +320,7 @@ class Auditor:
             held.append(pipeline.condition_)
         return bool(held[0] == held[1])
 
-    def _known(self, claim: Guarantee, pair: Pair) -> Known:
+    def _attacker_knowledge(self, claim: Guarantee, pair: Pair) -> Known:
         """What the attacker knows of the record: its cells in the other columns, as they are released."""
         key: dict[str, str] = {}
         try:

@@ -89,7 +89,7 @@ class Neighbours:
         files.write(frame, path, self.spec.dialect)
         try:
             found = files.table(path, self.spec.dialect)
-            return found.declared(self.spec.roles, self.spec.hierarchies, self.spec.schema)
+            return found.declare(self.spec.roles, self.spec.hierarchies, self.spec.schema)
         finally:
             path.unlink()
 
@@ -121,7 +121,7 @@ class Neighbours:
         bases = ((self.base, _AS_IN_DATA), (alike, "all others alike"))
         middle = self._places(columns[0])[1]
         if removes:
-            yield from self._removed(bases, cells, middle)
+            yield from self._remove_record(bases, cells, middle)
             return
         yield from (self._pair(base, cells, (_SMALLEST, _LARGEST), middle, others) for base, others in bases)
         for base, others in bases:
@@ -129,10 +129,10 @@ class Neighbours:
                 for end in (_SMALLEST, _LARGEST):
                     yield self._pair(base, cells, (end, label), middle, others)
         if len(columns) > 1:
-            yield self._crossed(kinds, middle)
-        yield from self._moved(columns, cells)
+            yield self._alternate_ends(kinds, middle)
+        yield from self._move_record(columns, cells)
 
-    def _removed(
+    def _remove_record(
         self, bases: Sequence[tuple[pl.DataFrame, str]], cells: Mapping[str, Cells], row: int
     ) -> Iterator[Frames]:
         """With the record and without it."""
@@ -142,7 +142,7 @@ class Neighbours:
                 gone = frame.filter(~self._record(row))
                 yield frame, gone, row, _texts(given), f"{self._name(row)}: {label}, or not there; {others}"
 
-    def _crossed(self, kinds: Mapping[str, Cells], row: int) -> Frames:
+    def _alternate_ends(self, kinds: Mapping[str, Cells], row: int) -> Frames:
         """The ends in turn, column by column."""
         ends = (_SMALLEST, _LARGEST)
         labels = ("the least and the largest in turn", "the largest and the least in turn")
@@ -152,7 +152,7 @@ class Neighbours:
         }
         return self._pair(self.base, cells, labels, row, _AS_IN_DATA)
 
-    def _moved(self, columns: Sequence[str], cells: Mapping[str, Cells]) -> Iterator[Frames]:
+    def _move_record(self, columns: Sequence[str], cells: Mapping[str, Cells]) -> Iterator[Frames]:
         """From where the record is to the ends, and to the records next to it."""
         for row in self._places(columns[0]):
             own: Cells = {c: _text(self.base[c][row]) for c in columns}

@@ -130,7 +130,7 @@ def choose(trials: Trials, limit: float, goal: Goal = "largest", seed: int | Non
     interval = (float(np.quantile(crossings, 0.025)), float(np.quantile(crossings, 0.975)))
     place = kept - 1 if goal == "largest" else _least_as_good(utility, kept, trials.utility)
     return Choice(
-        _rounded_down(float(risk.grid[place]), float(risk.grid[0])),
+        _round_down(float(risk.grid[place]), float(risk.grid[0])),
         goal,
         limit,
         _crossing(trials.risk, risk.grid, risk.curve(risk.grid), limit),
@@ -237,7 +237,7 @@ def _least_as_good(fit: Fit, kept: int, figure: Figure) -> int:
     return int(np.flatnonzero(sign * values >= sign * values[best] - error)[0])
 
 
-def _rounded_down(epsilon: float, least: float) -> float:
+def _round_down(epsilon: float, least: float) -> float:
     """Two digits, not above what was found and not below what was tried."""
     power = 10.0 ** (np.floor(np.log10(epsilon)) - 1)
     return max(least, float(f"{np.floor(epsilon / power * (1 + 1e-9)) * power:.2g}"))

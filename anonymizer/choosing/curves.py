@@ -65,11 +65,15 @@ class Curve:
     def __call__(self, epsilons: Float) -> Float:
         """Values, shape (n,)."""
         inside = np.clip(np.asarray(epsilons, dtype=np.float64), *self.ends)
-        values: Float = self.base + _risen(self.shapes, inside, self.ends, self.direction) @ self.weights
+        values: Float = (
+            self.base + _normalize_shapes(self.shapes, inside, self.ends, self.direction) @ self.weights
+        )
         return values
 
 
-def _risen(shapes: Shapes, epsilons: Float, ends: tuple[float, float], direction: Direction) -> Float:
+def _normalize_shapes(
+    shapes: Shapes, epsilons: Float, ends: tuple[float, float], direction: Direction
+) -> Float:
     """The shapes moved to be 0 at the end where the curve is least, and turned to grow from there."""
     least = np.array([ends[1] if direction == "falling" else ends[0]])
     moved = shapes(epsilons) - shapes(least)
@@ -132,7 +136,7 @@ def fit_curve(
     scales = np.ones(len(values)) if weights is None else weights
     if family != "exponential":
         shapes = FAMILIES[family](ends)
-        base, found, _ = _solved(shapes, epsilons, values, ends, direction, scales)
+        base, found, _ = _solve(shapes, epsilons, values, ends, direction, scales)
         return Curve(family, ends, direction, base, found, shapes)
     width = ends[1] - ends[0]
 
@@ -140,16 +144,16 @@ def fit_curve(
         rate = 10.0**power / width
         return lambda given: np.exp(-rate * (given - ends[0]))[:, None]
 
-    def missed(power: float) -> float:
-        return _solved(of(power), epsilons, values, ends, direction, scales)[2]
+    def error_of(power: float) -> float:
+        return _solve(of(power), epsilons, values, ends, direction, scales)[2]
 
     # The error has several valleys where few points lie in the steep part: look at a grid, then close by.
     grid = np.linspace(*_RATES, 25)
-    start = float(grid[int(np.argmin([missed(power) for power in grid]))])
+    start = float(grid[int(np.argmin([error_of(power) for power in grid]))])
     step = grid[1] - grid[0]
-    best = minimize_scalar(missed, bounds=(start - step, start + step), method="bounded")
+    best = minimize_scalar(error_of, bounds=(start - step, start + step), method="bounded")
     shapes = of(float(best.x))
-    base, found, _ = _solved(shapes, epsilons, values, ends, direction, scales)
+    base, found, _ = _solve(shapes, epsilons, values, ends, direction, scales)
     return Curve(family, ends, direction, base, found, shapes)
 
 
@@ -203,7 +207,7 @@ def mean_weights(epsilons: Float, values: Float) -> Float:
     return np.asarray((counts / np.bincount(which, values))[which], dtype=np.float64)
 
 
-def _solved(
+def _solve(
     shapes: Shapes,
     epsilons: Float,
     values: Float,
@@ -212,7 +216,7 @@ def _solved(
     weights: Float,
 ) -> tuple[float, tuple[float, ...], float]:
     """The base, the weights, and the root of the squared error."""
-    columns = _risen(shapes, epsilons, ends, direction)
+    columns = _normalize_shapes(shapes, epsilons, ends, direction)
     matrix = np.column_stack([np.ones(len(epsilons)), columns])
     found, missed = nnls(matrix * weights[:, None], values * weights)
     return float(found[0]), tuple(map(float, found[1:])), float(missed)

@@ -195,7 +195,7 @@ def run_trials(
     failed: dict[float, str] = {}
     promised: tuple[Guarantee, ...] = ()
 
-    def wanted() -> Iterator[float]:
+    def schedule() -> Iterator[float]:
         for number, epsilon in enumerate(place for place in places for _ in range(repeats)):
             if on_progress:
                 on_progress(number, len(places) * repeats, f"epsilon {epsilon:g}")
@@ -203,7 +203,7 @@ def run_trials(
                 yield epsilon
 
     setting = _Setting(table, make, find_step(make(), step), risk, utility, control, scale, seed)
-    for outcome in each(_trial, setting, wanted(), workers):
+    for outcome in each(_trial, setting, schedule(), workers):
         if isinstance(outcome.found, str):
             failed.setdefault(outcome.epsilon, outcome.found)
             made = [one for one in made if one.epsilon != outcome.epsilon]

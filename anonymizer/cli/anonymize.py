@@ -126,14 +126,14 @@ def anonymize(
     spec = read_spec(spec_path)
     table = files.table(data, spec.dialect)
     ledger, source = of_table(data, table, ledger_path)
-    original = table.declared(spec.roles, spec.hierarchies, spec.schema)
+    original = table.declare(spec.roles, spec.hierarchies, spec.schema)
     pipeline = spec.pipeline(seed)
-    with ledger.opened() as held:
+    with ledger.open() as held:
         recording = Recording.of(held, source)
         recording.check(pipeline.declared_loss)
         made = pipeline.release(original)
         recording, release = recording.beside(made, spec.dialect, seed), made.table
-        looked = records.measured(original, release, pipeline)
+        looked = records.measure(original, release, pipeline)
         second = [beside(output_path, word) for word in made.extra]
         written = (*told, records_path, manifest_path(output_path), ledger.path, *second)
         check_distinct_paths(data, spec_path, output_path, *written)
@@ -149,7 +149,7 @@ def anonymize(
             others=recording.others,
             seed=seed,
         )
-        assessment = _assessed(original, release, pipeline, question, as_json=as_json) if told else None
+        assessment = _assess(original, release, pipeline, question, as_json=as_json) if told else None
         gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
             *gate.warnings,
@@ -178,7 +178,7 @@ def anonymize(
         f"{ledger.path}: the record of this release, and of those before",
     ]
     if assessment is not None:
-        measured, said = _measured(assessment)
+        measured, said = _format_measures(assessment)
         done |= {"report": report_path, "summary": summary_path, **measured}
         lines += [*said, *(f"{path}: {what}" for path, what in told.items())]
     shown, said = records.show(looked)
@@ -216,7 +216,7 @@ def _check_chunks(rows: int, seed: int | None, *, told: bool, keep_order: bool) 
         )
 
 
-def _assessed(
+def _assess(
     original: Table, release: Table, pipeline: Pipeline, question: Question, *, as_json: bool
 ) -> Assessment:
     from anonymizer.report.assessment import assess
@@ -265,7 +265,7 @@ def _changes(made: Release, k: int | None) -> list[str]:
     ]
 
 
-def _measured(assessment: Assessment) -> tuple[dict[str, Any], list[str]]:
+def _format_measures(assessment: Assessment) -> tuple[dict[str, Any], list[str]]:
     """What was measured for a report, as JSON values and as lines."""
     looked = assessment.stories.get("simulator")
     return dict(assessment.values), [f"{name}: {text}" for name, text in looked.lines] if looked else []
@@ -293,7 +293,7 @@ def _by_chunks(
     check_distinct_paths(data, spec_path, output_path, manifest_path(output_path), ledger.path)
     gate = Gate(keep_order=keep_order, accept=spec.accept)
     strangers = ledger.strangers(output_path)
-    with ledger.opened() as held:
+    with ledger.open() as held:
         done = stream(spec, data, output_path, rows, gate, held)
     warnings = (
         *done.warnings,
@@ -335,7 +335,7 @@ def _control(path: Path | None, spec: Spec) -> Table | None:
     if path is None:
         return None
     table = files.table(path, spec.dialect)
-    return table.declared(spec.roles.among(table.names), spec.hierarchies, spec.schema.among(table.names))
+    return table.declare(spec.roles.among(table.names), spec.hierarchies, spec.schema.among(table.names))
 
 
 COMMANDS = (anonymize,)

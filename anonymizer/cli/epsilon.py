@@ -136,11 +136,11 @@ def epsilon(
             )
     spec = read_spec(spec_path)
     source = data if on_path is None else on_path
-    table = files.table(source, spec.dialect).declared(spec.roles, spec.hierarchies, spec.schema)
+    table = files.table(source, spec.dialect).declare(spec.roles, spec.hierarchies, spec.schema)
     control = None
     if holdout_path is not None:
         held_out = files.table(holdout_path, spec.dialect)
-        control = held_out.declared(spec.roles.among(held_out.names), None, spec.schema.among(held_out.names))
+        control = held_out.declare(spec.roles.among(held_out.names), None, spec.schema.among(held_out.names))
     name = find_step(spec.pipeline(), step)
     with open_workers(cluster) as workers, measuring(as_json=as_json) as on_progress:
         trials = run_trials(

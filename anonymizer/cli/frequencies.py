@@ -71,9 +71,9 @@ def frequencies(
         spec, table = None, guess_table_dialect(data)[1]
     else:
         spec = read_spec(spec_path)
-        table = files.table(data, spec.dialect).declared(spec.roles, spec.hierarchies, spec.schema)
+        table = files.table(data, spec.dialect).declare(spec.roles, spec.hierarchies, spec.schema)
     least = k or _least(spec)
-    found = [count(table, columns, least) for columns in _asked(table, combinations)]
+    found = [count(table, columns, least) for columns in _combinations(table, combinations)]
     lines = [line for one in found for line in _lines(one, show)]
     if output_path is not None:
         write_private(_frame(found), output_path)
@@ -95,7 +95,7 @@ def _least(spec: Spec | None) -> int:
     return min(given, default=K)
 
 
-def _asked(table: Table, combinations: tuple[str, ...]) -> list[tuple[str, ...]]:
+def _combinations(table: Table, combinations: tuple[str, ...]) -> list[tuple[str, ...]]:
     """The columns that are counted together.
 
     Raises:

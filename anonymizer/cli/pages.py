@@ -99,7 +99,7 @@ class Telling:
             ("Quasi-identifiers", ", ".join(roles.quasi_identifiers) or "none"),
             ("Sensitive", ", ".join(roles.sensitive) or "none"),
             ("Hierarchies for", ", ".join(spec.hierarchies) or "no column"),
-            ("Counted", _counted(roles)),
+            ("Counted", _describe_counting(roles)),
             ("Rows released", f"{assessment.released:,} of {assessment.rows:,}"),
             ("Order of the rows", manifest.order),
             ("Promised", " ".join(map(str, self.made.guarantees)) or "nothing"),
@@ -134,7 +134,7 @@ class Telling:
         return self.made.table if original is None else original
 
 
-def _counted(roles: Roles) -> str:
+def _describe_counting(roles: Roles) -> str:
     """What promises and risks count, for people."""
     if roles.person is None:
         return "rows, each a person of its own"

@@ -110,7 +110,7 @@ def evaluate_command(
     tagger, forms = tagger_of("", language), dict[str, Score]()
     for one in given if disguise is None else (disguise_identifiers(one, disguise) for one in given):
         words = tagger.words(one.document.text)
-        masked = Reading.of(one.document, words, language).masked(by, used)
+        masked = Reading.of(one.document, words, language).mask(by, used)
         forms.setdefault(one.form, Score()).add(one, words, masked)
     score = Score()
     for part in forms.values():

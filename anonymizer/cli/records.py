@@ -72,7 +72,7 @@ class RecordsShown:
                 "Name a file in another folder, such as that of the original.",
             )
 
-    def measured(self, original: Table, release: Table, pipeline: Pipeline) -> RecordRisks | None:
+    def measure(self, original: Table, release: Table, pipeline: Pipeline) -> RecordRisks | None:
         """As `record_risks`; None if nothing is asked for.
 
         Raises:
@@ -126,7 +126,7 @@ def _lines(found: RecordRisks, count: int) -> list[str]:
 
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     if sum(widths) + 2 * (len(widths) - 1) <= COLUMNS:
-        return [head, *(_aligned(row, widths) for row in rows)]
+        return [head, *(_align(row, widths) for row in rows)]
     lines = [head]
     for row in rows[1:]:
         lines.append(f"row {row[0]}: {row[1]} alike, risk {row[2]}")
@@ -134,7 +134,7 @@ def _lines(found: RecordRisks, count: int) -> list[str]:
     return lines
 
 
-def _aligned(row: list[str], widths: list[int]) -> str:
+def _align(row: list[str], widths: list[int]) -> str:
     from rich.cells import set_cell_size
 
     cells = [set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)]

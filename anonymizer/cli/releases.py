@@ -94,16 +94,16 @@ def releases(
     ledger, source = of_table(data, files.table(data, dialect), ledger_path)
     if limit_epsilon is not None:
         limit = Limit(limit_epsilon, limit_delta or 0.0)
-        with ledger.opened() as held:
+        with ledger.open() as held:
             held.limit(source, limit)
     if withdraw is not None:
-        with ledger.opened() as held:
+        with ledger.open() as held:
             held.withdraw(source, withdraw, why)
     history = ledger.history(source)
-    values, lines = _listed(history, ledger)
+    values, lines = _list_releases(history, ledger)
     warnings = [*ledger.losses, *ledger.strangers(), *_warnings(history)]
     if verify:
-        found, said, wrong = _verified(history, ledger)
+        found, said, wrong = _verify_files(history, ledger)
         values |= found
         lines += said
         warnings += wrong
@@ -111,7 +111,7 @@ def releases(
     warn(tuple(warnings), as_json=as_json)
 
 
-def _listed(history: History, ledger: ReleaseLedger) -> tuple[dict[str, Any], list[str]]:
+def _list_releases(history: History, ledger: ReleaseLedger) -> tuple[dict[str, Any], list[str]]:
     spent, limit = history.spent, history.limit
     values: dict[str, Any] = {
         "ledger": str(ledger.path),
@@ -159,7 +159,7 @@ def _warnings(history: History) -> list[str]:
     ]
 
 
-def _verified(history: History, ledger: ReleaseLedger) -> tuple[dict[str, Any], list[str], list[str]]:
+def _verify_files(history: History, ledger: ReleaseLedger) -> tuple[dict[str, Any], list[str], list[str]]:
     """Which files of the releases are gone or were changed."""
     from anonymizer.releases.ledger import find_changed
     from anonymizer.releases.manifest import digest

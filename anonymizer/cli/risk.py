@@ -85,8 +85,8 @@ def risk(
     from anonymizer.risk.covering import ReleasedRows
     from anonymizer.tables import files
 
-    spec = _declared(roles_path)
-    before = files.table(original, spec.dialect).declared(spec.roles, spec.hierarchies, spec.schema)
+    spec = _read_declarations(roles_path)
+    before = files.table(original, spec.dialect).declare(spec.roles, spec.hierarchies, spec.schema)
     after = _among(files.table(release, spec.dialect), spec)
     question = Question(
         population=None
@@ -143,10 +143,10 @@ def risk(
 
 def _among(table: Table, spec: Spec) -> Table:
     """A table with the roles and declarations of those columns that it has."""
-    return table.declared(spec.roles.among(table.names), None, spec.schema.among(table.names))
+    return table.declare(spec.roles.among(table.names), None, spec.schema.among(table.names))
 
 
-def _declared(path: Path) -> Spec:
+def _read_declarations(path: Path) -> Spec:
     """Roles and hierarchies: a specification without steps is one that takes the identifiers out."""
     from anonymizer.pipelines.spec import parse
     from anonymizer.schema.documents import document_of

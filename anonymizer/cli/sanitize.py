@@ -91,7 +91,7 @@ def sanitize(
     from anonymizer.report.documents import attacker_sentence, document_cautions, documents_page, figures_for
     from anonymizer.tables import files
 
-    spec, web = _specified(spec_path, web_path, names_path, kind)
+    spec, web = _read_spec(spec_path, web_path, names_path, kind)
     inputs = [one for one in (documents, _folder(web), spec.corpus) if one is not None]
     pages = [] if report_path is None else [report_path]
     outside(output_path, inputs, pages)
@@ -113,13 +113,13 @@ def sanitize(
             on_progress(0, len(read.sources), "the web")
         engine = engine_of(web, _place(spec_path, "web"), texts, allowed=asked)
         releasing = ReleaseRun(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
-        treated = releasing.treated(kept, on_progress)
+        treated = releasing.treat(kept, on_progress)
         attackers = releasing.named_first(treated, on_progress)
         cautions = document_cautions(
             spec, treated, engine.name, engine.leaks, names, (*read.skipped, *releasing.dropped)
         )
         page = documents_page(spec, treated, engine.name, releasing.names, cautions, attackers)
-        passed = _written(releasing, treated, output_path, inputs, dict.fromkeys(pages, page))
+        passed = _write_release(releasing, treated, output_path, inputs, dict.fromkeys(pages, page))
     kept.clear()
     values = _values(spec, treated, releasing.names, engine.name, report_path)
     values |= {"output": str(output_path), "leaks": engine.leaks}
@@ -136,7 +136,7 @@ def sanitize(
     warn(tuple(values["warnings"]), as_json=as_json)
 
 
-def _specified(
+def _read_spec(
     spec_path: Path | None, web_path: Path | None, names_path: Path | None, kind: str
 ) -> tuple[SanitizeSpec, Mapping[str, Any]]:
     """The specification with what the options say instead, and its web."""
@@ -158,7 +158,7 @@ def _specified(
     return spec, spec.web
 
 
-def _written(
+def _write_release(
     releasing: ReleaseRun,
     treated: Sequence[SanitizedFolder],
     output: Path,
@@ -208,8 +208,8 @@ def _lines(
     before = sum(bool(one.found_before) for one in treated)
     after = sum(bool(one.sanitized.left) for one in treated)
     lines = [
-        f"{one.name} -> {names[one.name]}: {_counted(len(one.edits_by('direct')), 'direct identifier')}, "
-        f"{_counted(len(one.edits_by('attack')), 'place')} that led to the person, {one.searches:,} searches"
+        f"{one.name} -> {names[one.name]}: {_count(len(one.edits_by('direct')), 'direct identifier')}, "
+        f"{_count(len(one.edits_by('attack')), 'place')} that led to the person, {one.searches:,} searches"
         for one in treated
     ]
     lines.append(f"found by searching: {before} of {len(treated)} documents before, {after} after")
@@ -219,7 +219,7 @@ def _lines(
     return lines
 
 
-def _counted(number: int, what: str) -> str:
+def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 

@@ -113,7 +113,7 @@ class Reading:
         """
         ready = list(recognizers)
         everything = [
-            *(one for recognizer in ready for one in recognizer.found(self.document, self.words)),
+            *(one for recognizer in ready for one in recognizer.find(self.document, self.words)),
             *self._as_typed(ready),
             *self._in_capitals(ready),
         ]
@@ -130,7 +130,7 @@ class Reading:
         document = Document(self.document.name, self.typed.text)
         for recognizer in recognizers:
             if isinstance(recognizer, Rules):
-                for one in recognizer.found(document):
+                for one in recognizer.find(document):
                     start, end = self.undisguised.within(*self.typed.span(*one.span))
                     yield replace(one, start=start, end=end)
 
@@ -146,7 +146,7 @@ class Reading:
         document = Document(self.document.name, titled)
         words = tagger_of(titled, self.language).words(titled)
         for recognizer in recognizers:
-            for one in recognizer.found(document, words):
+            for one in recognizer.find(document, words):
                 said = titled[one.start : one.end]
                 if one.kind not in _OF_CAPITALS or said == text[one.start : one.end]:
                     continue
@@ -160,7 +160,7 @@ class Reading:
                 ):
                     yield one
 
-    def masked(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:
+    def mask(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:
         """What the first pass hides by these recognizers, by places in the original; all kinds."""
         found = findings(self.document, self.words, self.hits(recognizers, threshold))
         return [self.undisguised.span(*one.span) for one in found]
@@ -230,7 +230,7 @@ class FirstPass:
         self._taken.update(_TAKEN.findall(document.text))
         read = Reading.of(document, words, language)
         plain = read.document
-        known = self._persons.found(plain, read.words)
+        known = self._persons.find(plain, read.words)
         hits = [
             one for one in read.hits(self._recognizers(language), self._threshold) if one.kind in self._kinds
         ]

@@ -80,7 +80,7 @@ class ReleaseRun:
         noted = (f"{one.name}: {sentence}" for one in self._sources for sentence in one.opened.noted)
         return tuple(dict.fromkeys((*left_out, *noted)))
 
-    def treated(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[SanitizedFolder, ...]:
+    def treat(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[SanitizedFolder, ...]:
         """Attack and sanitize all documents, but those that an interrupted run with the same has finished.
 
         Args:
@@ -99,7 +99,7 @@ class ReleaseRun:
             key = key_of(run=whole, document=one.name)
             values = kept.get(key)
             if values is None:
-                made = self._sanitizer.treated(one.name)
+                made = self._sanitizer.treat(one.name)
                 # what words became in one document holds for the next ones, also in a later run
                 kept.put(key, {"treated": made.to_values(), "settled": self._chain.settled})
             else:
@@ -147,19 +147,19 @@ class ReleaseRun:
                 by_name[one.name].edits,
                 self.names[one.name],
                 self._sanitizer.terms(by_name[one.name]),
-                self._sanitizer.kept(one.name),
+                self._sanitizer.kept_texts(one.name),
             )
             for one in self._sources
         ]
         gate = DocumentGate(
-            accept=(*self._spec.accept, *self._decided()),
+            accept=(*self._spec.accept, *self._acceptances()),
             recheck=partial(self._recheck, by_name),
             terms=frozenset(self._sanitizer.shared.written),
         )
         manifest = Manifest(specification=self._spec.digest, guarantees=(self._guarantee(),))
         return gate.write(outgoing, output, manifest, inputs=inputs, private=pages)
 
-    def _decided(self) -> tuple[Acceptance, ...]:
+    def _acceptances(self) -> tuple[Acceptance, ...]:
         """What a person kept, by the names that documents leave under."""
         return tuple(
             Acceptance("kept", self.names[one.document], one.why) for one in self._spec.decisions if one.keeps

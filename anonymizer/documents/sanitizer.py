@@ -97,18 +97,18 @@ class Sanitizer:
         order = sorted(documents, key=lambda one: hashlib.sha256(one.text.encode()).digest())
         _check_named("languages", spec.languages, documents)
         self._languages = _languages(documents, spec)
-        found = [self._found(one, first_pass) for one in order]
+        found = [self._read_document(one, first_pass) for one in order]
         self.shared = folder_terms(
             ((one.document.text, one.edits, one.tagger.language) for one in found),
             (name for those in names.values() for name in those),
         )
-        read = {one.document.name: self._prepared(one) for one in found}
+        read = {one.document.name: self._prepare(one) for one in found}
         self._read = {one.name: read[one.name] for one in documents}
         others = [self._of_corpus(one) for one in corpus]
-        self._preprocessing = self._counted(others)
-        self._labels = self._labelled(labels, others)
+        self._preprocessing = self._count_words(others)
+        self._labels = self._label(labels, others)
 
-    def treated(self, name: str) -> SanitizedFolder:
+    def treat(self, name: str) -> SanitizedFolder:
         """A document, attacked and sanitized.
 
         Args:
@@ -127,7 +127,7 @@ class Sanitizer:
             read.tagger.words,
             attack,
             self._replacement,
-            self._kept(name),
+            self._kept_spans(name),
             language,
             lambda edits: self._hidden_everywhere(read, edits),
         )
@@ -138,10 +138,10 @@ class Sanitizer:
         own = own_terms(one.sanitized.document.text, one.edits, one.language)
         return name_parts(self._names.get(one.name, ())) | own.keys()
 
-    def kept(self, name: str) -> frozenset[str]:
+    def kept_texts(self, name: str) -> frozenset[str]:
         """Texts that a person keeps in a document."""
         text = self._read[name].document.text
-        return frozenset(text[start:end] for start, end in self._kept(name))
+        return frozenset(text[start:end] for start, end in self._kept_spans(name))
 
     def first_edits(self, name: str) -> tuple[Edit, ...]:
         """The edits of a document before it is attacked."""
@@ -184,7 +184,7 @@ class Sanitizer:
         if name in self._names:
             evaluation = KnownNames({name: self._names[name]})
         else:
-            top = preprocessing.prepared(read.words).top
+            top = preprocessing.prepare(read.words).top
             evaluation = SharedWords({name: top}, options.threshold, options.informative)
         size = self._spec.interest.size(self._labels.get(name))
         groups = -(-options.words // size) if size else 0
@@ -192,22 +192,22 @@ class Sanitizer:
             read.document, preprocessing, self._attacker, evaluation, size=size, groups=groups
         )
 
-    def _kept(self, name: str) -> list[Span]:
+    def _kept_spans(self, name: str) -> list[Span]:
         return [one.span for one in self.decisions[name] if one.decision.keeps]
 
     def _hidden_everywhere(self, read: _Read, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         name = read.document.name
         parts = name_parts(self._names.get(name, ()))
         return hidden_everywhere(
-            read.document, edits, read.tagger.language, parts, self._kept(name), self.shared
+            read.document, edits, read.tagger.language, parts, self._kept_spans(name), self.shared
         )
 
-    def _found(self, document: Document, first_pass: FirstPass) -> _Read:
+    def _read_document(self, document: Document, first_pass: FirstPass) -> _Read:
         """A document with what a person and the first pass want of it alone."""
         tagger = tagger_of(document.text, self._languages[document.name])
         words = tagger.words(document.text)
         decided = self.decisions[document.name]
-        kept = self._kept(document.name)
+        kept = self._kept_spans(document.name)
         by_person = [
             Edit(*one.span, one.decision.text, "person", "decided")
             for one in decided
@@ -220,7 +220,7 @@ class Sanitizer:
         ]
         return _Read(document, tagger, join_edits([*by_person, *direct]))
 
-    def _prepared(self, found: _Read) -> _Read:
+    def _prepare(self, found: _Read) -> _Read:
         """A document before it is attacked: what was found anywhere in the folder is hidden."""
         edits = self._hidden_everywhere(found, found.edits)
         text = apply_edits(found.document.text, edits)
@@ -233,7 +233,7 @@ class Sanitizer:
             raise TableError(f"{document.name} of the corpus: {problem.what}", problem.hint) from None
         return _Read(document, tagger, (), tagger.words(document.text))
 
-    def _counted(self, corpus: Sequence[_Read]) -> dict[Language, Preprocessing]:
+    def _count_words(self, corpus: Sequence[_Read]) -> dict[Language, Preprocessing]:
         """The words of all documents, counted for each language by itself."""
         documents, others = _by_language(self._read.values()), _by_language(corpus)
         return {
@@ -241,7 +241,7 @@ class Sanitizer:
             for language, found in documents.items()
         }
 
-    def _labelled(self, labels: Mapping[str, str], corpus: Sequence[_Read]) -> dict[str, str]:
+    def _label(self, labels: Mapping[str, str], corpus: Sequence[_Read]) -> dict[str, str]:
         """The labels of all documents: given ones, and for the others of the language learned from these."""
         if not labels:
             return {}

@@ -72,7 +72,7 @@ from anonymizer.schema.documents import document_of, table_of
 from commons.errors import near
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Key, Matching, Read, Repeated, UnfitError, Wrong
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 
 Choice = Language | Literal["auto"]
 
@@ -369,7 +369,7 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
     Raises:
         SpecError: as `read_sanitization`.
     """
-    found = declared(SanitizeFile, table_of(document, place, folder=folder))
+    found = read_declared(SanitizeFile, table_of(document, place, folder=folder))
     web = None if found.web is None else dict(found.web)
     for key in _WEB_PATHS:
         if web is not None and isinstance(web.get(key), str) and web[key].strip():

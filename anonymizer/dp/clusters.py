@@ -81,7 +81,7 @@ class Clusters:
         means: Float = np.add.reduceat(self.values, self.starts) / self.sizes
         return means
 
-    def trimmed(self) -> Clusters:
+    def trim(self) -> Clusters:
         """The least and the largest value of each cluster replaced by those next to them (section 3.2.2).
 
         No cluster may have fewer than three records.

@@ -49,7 +49,7 @@ class Distinguisher:
     model: LogisticRegression | None = field(repr=False)
 
     @classmethod
-    def trained(cls, first: Float, second: Float, names: Sequence[str], delta: float, wrong: float) -> Self:
+    def train(cls, first: Float, second: Float, names: Sequence[str], delta: float, wrong: float) -> Self:
         """Learn from outputs on two tables; those of even number train, the others choose the event.
 
         Args:

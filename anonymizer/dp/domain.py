@@ -64,7 +64,7 @@ class NumberDomain:
         return np.round(steps * self.grid, decimals(self.grid))
 
     @classmethod
-    def declared(cls, table: Table, column: str, bounds: Bounds | None = None) -> Self:
+    def of_declaration(cls, table: Table, column: str, bounds: Bounds | None = None) -> Self:
         """The declared domain of a column.
 
         Args:

@@ -51,16 +51,20 @@ def gaussian(width: float, epsilon: float, delta: float) -> tuple[float, tuple[f
     """
     whole = isinstance(width, int)
 
-    def accounted(scale: float, *, whole: bool) -> Any:
+    def make_measurement(scale: float, *, whole: bool) -> Any:
         return dp.c.make_fix_delta(
             dp.c.make_zCDP_to_approxDP(mechanism("gaussian", scale, whole=whole)), delta=delta
         )
 
     by_width = dp.binary_search_param(
-        lambda scale: accounted(scale, whole=False), d_in=1.0, d_out=(epsilon, delta), T=float, bounds=_SCALES
+        lambda scale: make_measurement(scale, whole=False),
+        d_in=1.0,
+        d_out=(epsilon, delta),
+        T=float,
+        bounds=_SCALES,
     )
     scale = by_width * float(width) * (1 + _ROUNDING)
-    return scale, accounted(scale, whole=whole).map(float(width))
+    return scale, make_measurement(scale, whole=whole).map(float(width))
 
 
 def mechanism(distribution: str, scale: float, *, whole: bool) -> Any:

@@ -64,7 +64,7 @@ class Smooth:
         """The smoothness."""
         return smoothness(self.epsilon, self.delta, self.outputs)
 
-    def released(self, figures: ArrayLike, sensitivity: float) -> Float:
+    def release(self, figures: ArrayLike, sensitivity: float) -> Float:
         """Figures with noise, drawn by OpenDP.
 
         Args:
@@ -121,7 +121,7 @@ def median_local(values: ArrayLike, low: float, high: float) -> float:
     Raises:
         SpecError: there is no value, or one lies outside.
     """
-    return _moved(np.concatenate([[low], np.sort(_within(values, low, high)), [high]]), 0)
+    return _largest_move(np.concatenate([[low], np.sort(_within(values, low, high)), [high]]), 0)
 
 
 def median_smooth(values: ArrayLike, low: float, high: float, beta: float) -> float:
@@ -143,11 +143,11 @@ def median_smooth(values: ArrayLike, low: float, high: float, beta: float) -> fl
     for changes in range(len(padded)):
         if exp(-beta * changes) * (high - low) <= best:
             break
-        best = max(best, exp(-beta * changes) * _moved(padded, changes))
+        best = max(best, exp(-beta * changes) * _largest_move(padded, changes))
     return best
 
 
-def _moved(padded: Float, changes: int) -> float:
+def _largest_move(padded: Float, changes: int) -> float:
     """The most that one record can move the median after so many changes.
 
     The middle value moves as far as a gap beside it; of two middle values each moves into the place of the

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anonymizer.gate.container import inspect_container
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.looks import inspect
-from anonymizer.gate.promises import broken
+from anonymizer.gate.promises import find_broken
 from anonymizer.gate.synthetic import of_synthetic
 from anonymizer.gate.types import find_mistyped
 from anonymizer.releases.release import Release
@@ -54,7 +54,7 @@ def findings(
     for word, table in extra.items():
         for name in set(table.names) & set(original.roles.identifiers):
             yield Finding("identifier", name, f"The identifier {name} is in table {word}.", "Take it out.")
-    yield from broken(release, read, extra, origin)
+    yield from find_broken(release, read, extra, origin)
 
 
 def of_cells(release: Release, read: Table, origin: Int | None, *, ordered: bool) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def declared_as(release: Release, read: Table) -> Table:
     """
     original = release.original or release.table
     kept = [name for name in read.names if release.is_synthetic or name not in release.changed]
-    return read.declared(original.roles.among(read.names), schema=original.schema.among(kept))
+    return read.declare(original.roles.among(read.names), schema=original.schema.among(kept))
 
 
 def of_roles(original: Table) -> Iterator[Finding]:

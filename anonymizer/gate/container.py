@@ -62,7 +62,7 @@ def _parquet(path: Path) -> Iterator[Finding]:
             yield Finding(
                 "container", field.name, "The Parquet file holds an index beside the columns.", _HINT
             )
-        if pa.types.is_dictionary(field.type) and _unused(pq.read_table(path, columns=[field.name])):
+        if pa.types.is_dictionary(field.type) and _has_unused(pq.read_table(path, columns=[field.name])):
             yield Finding(
                 "container",
                 field.name,
@@ -85,7 +85,7 @@ def _of_pandas(note: bytes) -> tuple[list[str], list[str]]:
     return index, extra
 
 
-def _unused(table: Any) -> bool:
+def _has_unused(table: Any) -> bool:
     """Whether a column of categories has some that it does not use."""
     for chunk in table.column(0).chunks:
         used = chunk.indices.unique().drop_null()

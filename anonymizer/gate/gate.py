@@ -106,7 +106,7 @@ class Gate:
             together={} if recording is None else recording.together(release),
         )
         dialect = self.dialect or release.original.dialect or Dialect()
-        tables = {path: release.table.taken(order)}
+        tables = {path: release.table.take(order)}
         tables |= {beside(path, word): table for word, table in release.extra.items()}
         with staging() as staged:
             places = {wanted: staged.place(wanted) for wanted in tables}

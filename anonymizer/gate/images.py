@@ -94,7 +94,7 @@ def images(
                 yield Finding(
                     "image",
                     column.name,
-                    f"{_called(words, column.name)} {relation} {goal}.",
+                    f"{_describe(words, column.name)} {relation} {goal}.",
                     _hint(column.name, secret),
                 )
         others = [one for one in columns if one.name not in found and _counts(one, secret, roles, fresh)]
@@ -107,7 +107,7 @@ def images(
             for one in others:
                 gaps = [view for view in read[one.name] if view.words == EMPTY]
                 told += [_there(view, secret) for view in gaps] if one.name in roles.sensitive else gaps
-            yield from _decided(told, own, secret)
+            yield from _find_determined(told, own, secret)
 
 
 def _still(view: View, rows: Bool) -> View:
@@ -163,7 +163,7 @@ _TOGETHER: Final[Mapping[str, Callable[[Withheld, Int], bool]]] = {
 }
 
 
-def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Iterator[Finding]:
+def _find_determined(plain: Sequence[View], own: View | None, secret: Withheld) -> Iterator[Finding]:
     """Columns that who knows a quasi-identifier knows too: the town of a postcode, the decade of an age.
 
     Args:
@@ -178,13 +178,13 @@ def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Itera
             yield Finding(
                 "image",
                 view.column,
-                f"{_called(view.words, view.column)} is decided by {secret.words}: who knows {secret.name} "
+                f"{_describe(view.words, view.column)} is decided by {secret.words}: who knows {secret.name} "
                 "of a person knows it too, and finds the person among fewer rows than k says.",
                 _hint(view.column, secret),
             )
 
 
-def _called(words: str, name: str) -> str:
+def _describe(words: str, name: str) -> str:
     """A reading of a column at the beginning of a sentence."""
     return f"{words[0].upper()}{words[1:]} column {name}" if words else f"Column {name}"
 

@@ -79,9 +79,9 @@ def inspect(
         )
     found += _of_traces(pair)
     found += _of_names(pair)
-    found += images(pair.released, pair.withheld(), original.roles, pair.kept)
+    found += images(pair.released, pair.list_withheld(), original.roles, pair.kept)
     if origin is None:
-        found += _of_renamed(pair)
+        found += _find_renamed(pair)
     if not ordered:
         found += _of_order(pair)
     return tuple(dict.fromkeys(found))
@@ -120,10 +120,10 @@ class _Pair:
         rows = np.arange(len(released), dtype=np.int64)
         if len(rows) > MAX_ROWS:
             rows = Randomness(None).sample(len(rows), MAX_ROWS)
-        part = released.taken(rows) if len(rows) < len(released) else released
+        part = released.take(rows) if len(rows) < len(released) else released
         stood = whole[rows]
         known = np.flatnonzero(stood >= 0)
-        before = _taken(original, stood[known])
+        before = _take(original, stood[known])
         # the texts that are those of the original, and read alike, need not be read again
         alike = {
             name
@@ -131,7 +131,7 @@ class _Pair:
             if origin is not None and len(known) == len(rows) and _reads_alike(original, released, name)
         }
         everything = [before[name] if name in alike else ColumnView.of(part, name) for name in part.names]
-        matched = part if len(known) == len(rows) else part.taken(known)
+        matched = part if len(known) == len(rows) else part.take(known)
         after = everything if matched is part else [ColumnView.of(matched, name) for name in matched.names]
         nothing = np.zeros(len(known), dtype=np.bool_)
         stay = {
@@ -140,11 +140,11 @@ class _Pair:
         }
         return cls(original, rows, stood, after, everything, before, stay)
 
-    def believed(self, column: ColumnView) -> Bool:
+    def believe(self, column: ColumnView) -> Bool:
         """The rows in which a released column has its cells still, and one sees it."""
         return believed_rows(column, self.kept[column.name])
 
-    def withheld(self) -> list[Withheld]:
+    def list_withheld(self) -> list[Withheld]:
         """Identifiers, columns changed or taken out, and the row number."""
         roles = self.table.roles
         found = []
@@ -158,7 +158,7 @@ class _Pair:
                 empty = (
                     column.gaps | np.array([*(value == GAP for value in column.values), True])[column.codes]
                 )
-                if not identifying and _hidden(empty, after.get(name)):
+                if not identifying and _is_hidden(empty, after.get(name)):
                     views.append(View(name, EMPTY, empty.astype(np.int64), ordered=False))
                 found.append(Withheld(name, words, tuple(views), identifying, empty))
         stood = self.origin[self.origin >= 0]
@@ -177,15 +177,15 @@ def _reads_alike(one: Table, other: Table, name: str) -> bool:
     )
 
 
-def _taken(table: Table, rows: Int) -> dict[str, ColumnView]:
+def _take(table: Table, rows: Int) -> dict[str, ColumnView]:
     """The columns of some rows; those of all of them, in another order, are read once for many releases."""
     if len(rows) == len(table) and (np.bincount(rows, minlength=len(table)) == 1).all():
         return {name: ColumnView.of(table, name).permuted(rows) for name in table.names}
-    some = table.taken(rows)
+    some = table.take(rows)
     return {name: ColumnView.of(some, name) for name in some.names}
 
 
-def _hidden(empty: NDArray[np.bool_], after: ColumnView | None) -> bool:
+def _is_hidden(empty: NDArray[np.bool_], after: ColumnView | None) -> bool:
     """Whether a column has empty cells, and as it is released does not tell which."""
     if empty.all() or not empty.any():
         return False
@@ -255,7 +255,7 @@ def differing(original: Table, released: Table, origin: Int, name: str) -> NDArr
         return np.asarray(second.to_native().ne_missing(first.to_native()[origin]).to_numpy(), dtype=np.bool_)
     if not (isinstance(first.dtype, nw.String) and isinstance(second.dtype, nw.String)):
         first, second = original.series(name), released.series(name)
-    before, after = _coded(first), _coded(second)
+    before, after = _encode(first), _encode(second)
     places = {text_of(value): place for place, value in enumerate(before.values.tolist())}
     if isinstance(second.dtype, nw.String) and not isinstance(
         first.dtype, nw.String | nw.Categorical | nw.Enum
@@ -276,7 +276,7 @@ def _as_written(series: nw.Series[Any], codes: Codes) -> list[str]:
     return [line.strip('"') for line in some.write_csv(include_header=False).splitlines()]
 
 
-def _coded(series: nw.Series[Any]) -> Codes:
+def _encode(series: nw.Series[Any]) -> Codes:
     if series.dtype.is_nested():
         series = nw.new_series(
             series.name,
@@ -296,7 +296,7 @@ def _coded(series: nw.Series[Any]) -> Codes:
 def _of_traces(pair: _Pair) -> Iterator[Finding]:
     roles = pair.table.roles
     stay = {
-        column.name: among(column, pair.believed(column))
+        column.name: among(column, pair.believe(column))
         for column in pair.released
         if column.name in pair.before
     }
@@ -345,7 +345,7 @@ def _of_names(pair: _Pair) -> Iterator[Finding]:
         yield from inspect_pairs(before, pair.kept, roles, {str(one.column) for one in found}, whole)
 
 
-def _of_renamed(pair: _Pair) -> Iterator[Finding]:
+def _find_renamed(pair: _Pair) -> Iterator[Finding]:
     """Columns that were changed so that the change can be undone."""
     for column in pair.released:
         changed = ~pair.kept[column.name]

@@ -50,7 +50,7 @@ class _Name:
 
     @classmethod
     def of(cls, value: str) -> _Name:
-        text = folded(value).strip()
+        text = fold(value).strip()
         whole = text.casefold()
         parts = {whole} if len(whole) >= _LONG else set()
         words = set()
@@ -77,12 +77,12 @@ class _Text:
     @cached_property
     def folded(self) -> str:
         """Without differences of capitals, accents and widths."""
-        return folded(self.cell).casefold()
+        return fold(self.cell).casefold()
 
     @cached_property
     def names(self) -> frozenset[str]:
         """Its short words with a capital letter, as names are written."""
-        found = _WORD.findall(folded(self.cell))
+        found = _WORD.findall(fold(self.cell))
         return frozenset(word.casefold() for word in found if len(word) < _LONG and word[0].isupper())
 
 
@@ -125,7 +125,7 @@ def few_mentions(original: Table, released: Table, origin: NDArray[np.int64] | N
     known = np.flatnonzero(origin >= 0)
     roles = original.roles
     names = [name for name in released.names if name not in roles.identifiers]
-    after, before = released.taken(known), original.taken(origin[known])
+    after, before = released.take(known), original.take(origin[known])
     columns = [ColumnView.of(after, name) for name in names]
     identifiers = [ColumnView.of(before, name) for name in roles.identifiers]
     for identifier, column, there, whose, cells in _held(columns, identifiers, roles.quasi_identifiers):
@@ -173,7 +173,7 @@ def _is_category(column: ColumnView) -> bool:
     return _FEW * len(column.values) <= int((column.codes >= 0).sum())
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Letters of one width and without accents; the marks of kana stay."""
     if text.isascii():
         return text

@@ -216,7 +216,7 @@ def _some(column: ColumnView, texts: list[str]) -> dict[str, int]:
 def _hint(name: str) -> str:
     return (
         f"Name {name} among the identifiers, which takes it out, or give it the role that it has ([roles]); "
-        f"or, if it names and finds nobody, {accepted(name)}"
+        f"or, if it names and finds nobody, {describe_acceptance(name)}"
     )
 
 
@@ -224,7 +224,7 @@ def _hint_of_values(name: str) -> str:
     return (
         f"Give {name} the role that it has ([roles]): sensitive if nobody knows it beforehand, as of "
         "laboratory values, and it is released as it is; quasi_identifiers, with a hierarchy, if somebody "
-        f"may; identifiers to take it out. Or, if it finds nobody, {accepted(name)}"
+        f"may; identifiers to take it out. Or, if it finds nobody, {describe_acceptance(name)}"
     )
 
 
@@ -232,11 +232,11 @@ def _hint_of_unchanged(name: str) -> str:
     return (
         f"Most cells of {name}, which somebody may know, are released as they are: add a step that changes "
         "them ([[steps]]), such as generalization with a hierarchy, or name it among the identifiers, which "
-        f"takes it out. Or, if it finds nobody, {accepted(name)}"
+        f"takes it out. Or, if it finds nobody, {describe_acceptance(name)}"
     )
 
 
-def accepted(name: str) -> str:
+def describe_acceptance(name: str) -> str:
     """How to accept a finding of a column, as the end of a sentence."""
     entry = tomli_w.dumps({"column": name}).strip()
     return f'accept that: [[accept]] with finding = "{RULE}", {entry} and why = "the reason".'

@@ -49,13 +49,13 @@ def open_release(path: Path) -> tuple[Table, Manifest]:
             raise FileError(f"{place} cannot be read: {type(problem).__name__}.", _HINT) from None
         if digest(path) not in manifest.files.values():
             raise FileError(f"{place} is the manifest of another release than {path.name}.", _HINT)
-        if inside is not None and _fixed(manifest) != _fixed(inside):
+        if inside is not None and _without_table(manifest) != _without_table(inside):
             raise FileError(f"{place} was edited: the copy in {path.name} says otherwise.", _HINT)
     if manifest.rows != len(table):
         raise FileError(
             f"The manifest speaks of {manifest.rows:,} rows, and {path.name} has {len(table):,}.", _HINT
         )
-    return table.declared(Roles(), schema=manifest.columns), manifest
+    return table.declare(Roles(), schema=manifest.columns), manifest
 
 
 def further(path: Path, dialect: Dialect) -> dict[str, Table]:
@@ -68,7 +68,7 @@ def further(path: Path, dialect: Dialect) -> dict[str, Table]:
     return {word: files.table(place, dialect) for word, place in places.items() if place.is_file()}
 
 
-def _fixed(manifest: Manifest) -> Manifest:
+def _without_table(manifest: Manifest) -> Manifest:
     """A manifest without what is known only when the table is written."""
     return replace(manifest, files={}, record={})
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.names import MOST, RULE, accepted, mostly_alone
+from anonymizer.gate.names import MOST, RULE, describe_acceptance, mostly_alone
 from anonymizer.gate.relations import pair_codes
 from anonymizer.gate.traces import MIN_VALUES, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
@@ -55,14 +55,14 @@ def inspect_pairs(
         name = max(dict.fromkeys(often), key=often.count)
         one, other = next(pair for pair in pairs if name in (pair[0].name, pair[1].name))
         partner = other.name if one.name == name else one.name
-        alone, rows = _singled((one, other), kept)
+        alone, rows = _count_singled_out((one, other), kept)
         yield Finding(
             RULE,
             name,
             f"Columns {name} and {partner} have no role, and single out {alone:,} of {rows:,} rows together.",
             f"Give {name} or {partner} the role that it has ([roles]): sensitive if nobody knows it "
             "beforehand; quasi_identifiers, with a hierarchy, if somebody may; identifiers to take it out. "
-            f"Or, if they find nobody, {accepted(name)}",
+            f"Or, if they find nobody, {describe_acceptance(name)}",
             together=(name, partner),
         )
         pairs = [pair for pair in pairs if name not in (pair[0].name, pair[1].name)]
@@ -85,7 +85,7 @@ def _likely(free: Sequence[ColumnView]) -> Iterator[tuple[ColumnView, ColumnView
 
 
 def _most(pair: tuple[ColumnView, ColumnView], kept: Mapping[str, Bool], whole: Table) -> bool:
-    alone, rows = _singled(pair, kept)
+    alone, rows = _count_singled_out(pair, kept)
     if alone <= MOST * rows:
         return False
     if len(whole) == rows:
@@ -94,7 +94,7 @@ def _most(pair: tuple[ColumnView, ColumnView], kept: Mapping[str, Bool], whole: 
     return int(_unique(every[0].codes, every[1].codes).sum()) > MOST * len(whole)
 
 
-def _singled(pair: tuple[ColumnView, ColumnView], kept: Mapping[str, Bool]) -> tuple[int, int]:
+def _count_singled_out(pair: tuple[ColumnView, ColumnView], kept: Mapping[str, Bool]) -> tuple[int, int]:
     """Rows that two columns single out by cells that stay, and all rows."""
     one, other = pair
     unique = _unique(one.codes, other.codes)

@@ -26,7 +26,7 @@ _MEASURED: Final = ABOUT_CLASSES - {"delta-presence", "k-map"}
 _AFTER: Final = "Put the step that promises it behind the others, or take it out of the specification."
 
 
-def broken(
+def find_broken(
     release: Release, read: Table, extra: Mapping[str, Table], origin: Int | None
 ) -> Iterator[Finding]:
     """Measure again what the steps have promised.
@@ -130,7 +130,7 @@ def _with_persons(read: Table, original: Table | None, origin: Int | None) -> Ta
     """The table as it was read back, with whose its rows are."""
     if original is None or original.persons is None or origin is None:
         return read
-    return replace(read, persons=original.persons.taken(origin))
+    return replace(read, persons=original.persons.take(origin))
 
 
 def _contents(
@@ -152,7 +152,7 @@ def _contents(
     rows = np.arange(len(read), dtype=np.int64)
     try:
         asked = (kind(sensitive, known=guarantee.known, **given),)
-        judges = (Allowed(original, 1, asked).of(origin), Allowed(original.taken(origin), 1, asked))
+        judges = (Allowed(original, 1, asked).of(origin), Allowed(original.take(origin), 1, asked))
         if any(judge(rows, classes, count).all() for judge in judges):
             return None
     except AnonymizerError as problem:

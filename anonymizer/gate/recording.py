@@ -169,7 +169,7 @@ class Recording:
         if self.joint is not None:
             promises = (release.guarantees, *self.promises)
             for left, promised in zip(self.joint.left, promises, strict=True):
-                yield from _fallen(left, promised)
+                yield from _find_shortfall(left, promised)
 
     def unmeasured(self) -> Iterator[Finding]:
         """What a release by chunks may undo of releases before: its rows are never held together to look."""
@@ -259,7 +259,7 @@ def _of_classes(one: Guarantee) -> bool:
     return one.kind in ABOUT_CLASSES or one.kind in _OF_VALUES
 
 
-def _fallen(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:
+def _find_shortfall(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:
     """Where less is left of a release than it promises, or has promised, and than it has alone."""
     for one in promised:
         k, l = int(one.number("k")), one.number("l")  # noqa: E741 - the name of the field

@@ -74,7 +74,7 @@ def determines_both_ways(one: Int, other: Int) -> bool:
         return False
     logs = _log_factorials(len(one))
     ways = logs[kept].sum() + logs[np.bincount(kept)].sum() - logs[kept.sum()]
-    return bool(ways + _chosen(len(one), lost) < np.log(CHANCE))
+    return bool(ways + _log_choices(len(one), lost) < np.log(CHANCE))
 
 
 def determines(one: Int, other: Int) -> bool:
@@ -96,8 +96,8 @@ def determines(one: Int, other: Int) -> bool:
     np.subtract.at(left, seconds[heads[shared]], sizes[firsts[heads[shared]]])
     left = np.maximum(left, 0)
     # the values of classes of one row are free, the others each hold one of all values
-    ways = int(shared.sum()) * np.log(len(totals)) + _arranged(left) - _arranged(totals)
-    return bool(ways + _chosen(len(one), lost) + lost * np.log(len(totals)) < np.log(CHANCE))
+    ways = int(shared.sum()) * np.log(len(totals)) + _log_arrangements(left) - _log_arrangements(totals)
+    return bool(ways + _log_choices(len(one), lost) + lost * np.log(len(totals)) < np.log(CHANCE))
 
 
 def follows(one: Int, other: Int) -> bool:
@@ -191,13 +191,13 @@ def _log_factorials(most: int) -> Float:
     return logs
 
 
-def _chosen(rows: int, some: int) -> float:
+def _log_choices(rows: int, some: int) -> float:
     """The logarithm of the number of ways to choose some of the rows."""
     logs = _log_factorials(rows)
     return float(logs[rows] - logs[some] - logs[rows - some])
 
 
-def _arranged(counts: Int) -> float:
+def _log_arrangements(counts: Int) -> float:
     """The logarithm of the number of ways to lay out so many values of each kind."""
     logs = _log_factorials(int(counts.sum()))
     return float(logs[-1] - logs[counts].sum())

@@ -59,7 +59,7 @@ class Staging:
         self._folders[path] = place
         return place
 
-    def wanted(self, text: str) -> str:
+    def final_names(self, text: str) -> str:
         """A text with the wanted files in place of those that are being made."""
         for path, place in (self._wanted | self._folders).items():
             text = text.replace(str(place), str(path))
@@ -79,7 +79,7 @@ class Staging:
             while True:
                 folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=path.parent))
                 with suppress(FileNotFoundError):
-                    lock = _locked(folder, wait=True)
+                    lock = _lock(folder, wait=True)
                     if lock is None or folder.exists():
                         break
                     os.close(lock)
@@ -134,7 +134,7 @@ def staging() -> Iterator[Staging]:
     try:
         yield staged
     except FileError as problem:
-        raise FileError(staged.wanted(problem.what), problem.hint) from None
+        raise FileError(staged.final_names(problem.what), problem.hint) from None
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
         raise FileError(f"The files cannot be written: {reason}.", "Check folder and disk.") from None
@@ -152,7 +152,7 @@ def clear_stale(folder: Path) -> None:
             found = place.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
                 continue
-            lock = _locked(place, wait=False)
+            lock = _lock(place, wait=False)
         except OSError:
             continue
         if lock is not None:
@@ -160,7 +160,7 @@ def clear_stale(folder: Path) -> None:
             os.close(lock)
 
 
-def _locked(folder: Path, *, wait: bool) -> int | None:
+def _lock(folder: Path, *, wait: bool) -> int | None:
     """The descriptor of a locked folder; None if another holds it, or the file system has no locks."""
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

@@ -82,7 +82,7 @@ class _Run:
             self.looked.append((self.released, release, order))
         self.released += len(release)
         before = self.steps or tuple(replace(step, changed={}, lost=0) for step in release.steps)
-        self.steps = tuple(_joined(one, two) for one, two in zip(before, release.steps, strict=True))
+        self.steps = tuple(_join(one, two) for one, two in zip(before, release.steps, strict=True))
         self.first = self.first or release
 
 
@@ -121,7 +121,7 @@ def stream(
                 if not gate.keep_order:
                     order = Randomness(None).permutation(len(release))
                 run.add(release, order)
-                append(release.table.taken(order))
+                append(release.table.take(order))
             recording = None
             manifest = _manifest(spec, gate, run)
             if ledger is not None and run.first is not None:
@@ -183,7 +183,7 @@ def _chunks(spec: Spec, pipeline: Pipeline, source: Path, rows: int, run: _Run) 
     for table in files.tables(source, rows, spec.dialect):
         if not len(table):
             continue
-        declared = table.declared(spec.roles, spec.hierarchies, spec.schema)
+        declared = table.declare(spec.roles, spec.hierarchies, spec.schema)
         if not run.read:
             _check_rows(pipeline, declared, spec.hierarchies)
         run.read += len(table)
@@ -228,7 +228,7 @@ def _findings(spec: Spec, place: Path, run: _Run, rows: int, *, ordered: bool) -
         for held, (first, release, _) in zip(pieces, run.looked, strict=True):
             inside = np.arange(max(first, start), min(first + len(release), start + len(table)))
             if len(inside):
-                held.append(table.taken(inside - start))
+                held.append(table.take(inside - start))
         start += len(table)
     if start != run.released:
         yield ALTERED
@@ -246,7 +246,7 @@ def _together(tables: Sequence[Table]) -> Table:
     return replace(tables[0], frame=frame, origin=np.arange(len(frame), dtype=np.int64))
 
 
-def _joined(one: Step, other: Step) -> Step:
+def _join(one: Step, other: Step) -> Step:
     """What a step has done to two chunks."""
     changed = dict(one.changed)
     for name, cells in other.changed.items():

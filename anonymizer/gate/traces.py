@@ -114,9 +114,9 @@ def find_reencoded(columns: Sequence[ColumnView], identifiers: Sequence[ColumnVi
     for identifier in identifiers:
         texts = [str(value).strip() for value in identifier.values]
         step = max(1, len(texts) // _HASHED)
-        written, digests = _written(texts), _digests(texts[::step])
+        written, digests = _spellings(texts), _digests(texts[::step])
         for column in columns:
-            word = _known(column, written, digests, len(texts))
+            word = _find_derivation(column, written, digests, len(texts))
             if word is not None and column.name != identifier.name:
                 yield Finding(
                     "disguise",
@@ -141,7 +141,7 @@ def find_in_headers(columns: Sequence[ColumnView], identifiers: Sequence[ColumnV
                 )
 
 
-def _written(texts: Sequence[str]) -> dict[str, str]:
+def _spellings(texts: Sequence[str]) -> dict[str, str]:
     """The ways to write identifiers, by how they read then; short ones and numbers may occur by chance."""
     made: dict[str, str] = {}
     for text in texts:
@@ -161,7 +161,9 @@ def _digests(texts: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _known(column: ColumnView, written: dict[str, str], digests: dict[str, str], most: int) -> str | None:
+def _find_derivation(
+    column: ColumnView, written: dict[str, str], digests: dict[str, str], most: int
+) -> str | None:
     """How values of a column were made of the identifiers; None if they were not.
 
     Digests do not meet by chance, so that one in a hundred tells. Names may, as physicians may be patients:

@@ -94,7 +94,7 @@ class ColumnView:
     @classmethod
     def of(cls, table: Table, name: str) -> ColumnView:
         """Read a column of a table; nested values by their texts."""
-        return table.made(cls._of, name)
+        return table.compute(cls._of, name)
 
     @classmethod
     def _of(cls, table: Table, name: str) -> ColumnView:
@@ -114,7 +114,7 @@ class ColumnView:
             of_value = np.zeros(len(values))
             of_value[found.codes[found.codes >= 0]] = numbers
             return cls(
-                name, values, found.codes, of_value, None, _written(table, name, of_value, found.codes)
+                name, values, found.codes, of_value, None, _match_spelling(table, name, of_value, found.codes)
             )
         if any(isinstance(value, bool) for value in values[:1]):
             return cls(name, values, found.codes, None, None)
@@ -189,18 +189,18 @@ class ColumnView:
         if self.days is not None or self.numbers is not None:
             yield from self._parts(self.numbers)
         if self.forms is not None:
-            yield from self._formed(self.forms)
+            yield from self._form_views(self.forms)
         texts = [value for value in self.values if isinstance(value, str)]
         if len(texts) != len(self.values) or not texts:
             return
         if self.is_text:
             read = np.array([_inner(text) for text in texts])
             if (~np.isnan(read)).mean() >= _MIN_READABLE:
-                yield from self._varied("the number in", read)
+                yield from self._vary("the number in", read)
         if self.numbers is not None:
-            yield from self._formed(_forms(pl.Series(texts), self.numbers == 0)[self.codes])
+            yield from self._form_views(_forms(pl.Series(texts), self.numbers == 0)[self.codes])
         for words, mark in _MARKS.items():
-            yield from self._varied(words, np.array([mark(text) for text in texts]), ordered=False)
+            yield from self._vary(words, np.array([mark(text) for text in texts]), ordered=False)
 
     def _parts(self, numbers: Float | None) -> Iterator[View]:
         """What lies below the place to which the numbers seem to be rounded."""
@@ -211,14 +211,14 @@ class ColumnView:
             if 2 * len(np.unique(rounded)) <= len(numbers):
                 rest = np.round((numbers - rounded) * 10.0**digits, 12 - digits)
                 if np.any(rest):
-                    yield from self._varied(f"the digits from the {digits + 1}. behind the point on of", rest)
+                    yield from self._vary(f"the digits from the {digits + 1}. behind the point on of", rest)
 
-    def _formed(self, forms: Int) -> Iterator[View]:
+    def _form_views(self, forms: Int) -> Iterator[View]:
         codes = dense_codes(np.where(self.codes < 0, -1, forms))
         if codes.max(initial=-1) > 0:
             yield View(self.name, "the way of writing the numbers in", codes, ordered=False)
 
-    def _varied(self, words: str, read: NDArray[Any], *, ordered: bool = True) -> Iterator[View]:
+    def _vary(self, words: str, read: NDArray[Any], *, ordered: bool = True) -> Iterator[View]:
         codes = self.spread(read)
         if codes.max(initial=-1) > 0:
             yield View(self.name, words, codes, ordered)
@@ -231,7 +231,7 @@ _MARKS: Final[dict[str, Callable[[str], int]]] = {
 }
 
 
-def _written(table: Table, name: str, numbers: Float, codes: Int) -> Int | None:
+def _match_spelling(table: Table, name: str, numbers: Float, codes: Int) -> Int | None:
     """How the numbers of a column of texts are written; None if it is not one of texts."""
     cells = table.column(name)
     if not isinstance(cells.dtype, nw.String) or not isinstance(cells.to_native(), pl.Series):
@@ -305,7 +305,7 @@ def _days(values: Sequence[Any]) -> Float | None:
         return np.array([_day(value) for value in values])
     if not all(isinstance(value, str) for value in values):
         return None
-    parted = [_parted(text.strip()) for text in values]
+    parted = [_split_time(text.strip()) for text in values]
     for form in _FORMS:
         read = np.full(len(values), np.nan)
         wrong = 0
@@ -321,7 +321,7 @@ def _days(values: Sequence[Any]) -> Float | None:
     return None
 
 
-def _parted(text: str) -> tuple[str, float]:
+def _split_time(text: str) -> tuple[str, float]:
     """A text without the time of day behind it, and that time as a part of the day."""
     found = _CLOCK.search(text) if ":" in text else None
     if found is None or found.end() != len(text):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from anonymizer.gate.mentions import UNCASED, folded
+from anonymizer.gate.mentions import UNCASED, fold
 from anonymizer.hierarchies.hierarchy import ValueHierarchy, text_of
 from anonymizer.hierarchies.learned import LearnedHierarchy
 from anonymizer.pipelines.spec import Spec
@@ -47,7 +47,7 @@ def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, 
     identifiers = [name for name in original.roles.identifiers if name in original.names]
     texts = {place: text for place, text in _texts(spec).items() if text}
     words = {name: _words(original, name) for name in identifiers} if texts else {}
-    found = [(place, _found(place, text, words)) for place, text in texts.items()]
+    found = [(place, _find_words(place, text, words)) for place, text in texts.items()]
     found += _found_whole(dict(_short_texts(spec, original, output)), original, identifiers)
     return tuple(
         f"The text of {place} holds {what}, and goes out with {_carrier(place)} as written. Write it "
@@ -91,13 +91,13 @@ def _found_whole(
 ) -> list[tuple[str, str]]:
     """The places in which a text has all words of an identifier, and what it holds."""
     said = {
-        place: [own for part in folded(text).split(_SEPARATOR) if _can_hold(own := _words_of(part))]
+        place: [own for part in fold(text).split(_SEPARATOR) if _can_hold(own := _words_of(part))]
         for place, text in texts.items()
     }
     every = {word for parts in said.values() for own in parts for word in own}
     found = []
     for name in identifiers if every else ():
-        values = (_words_of(folded(text_of(value))) for value in original.codes(name).values.tolist())
+        values = (_words_of(fold(text_of(value))) for value in original.codes(name).values.tolist())
         held = [own for own in values if own <= every and _can_hold(own)]
         found += [
             (place, f"a value of the identifier {name}")
@@ -119,8 +119,8 @@ def _can_hold(words: frozenset[str]) -> bool:
     )
 
 
-def _found(place: str, text: str, words: Mapping[str, Collection[str]]) -> str:
-    plain = folded(text).casefold()
+def _find_words(place: str, text: str, words: Mapping[str, Collection[str]]) -> str:
+    plain = fold(text).casefold()
     said = {*filter(_tells, _WORD.findall(plain))}
     runs = "".join(UNCASED.findall(plain))
     for name, own in words.items():
@@ -131,7 +131,7 @@ def _found(place: str, text: str, words: Mapping[str, Collection[str]]) -> str:
 
 def _words(table: Table, name: str) -> frozenset[str]:
     """The words of a column but for those of many values, and whole values of scripts without spaces."""
-    texts = [folded(text_of(value)).casefold() for value in table.codes(name).values.tolist()]
+    texts = [fold(text_of(value)).casefold() for value in table.codes(name).values.tolist()]
     counts = Counter(word for text in texts for word in {*_WORD.findall(UNCASED.sub(" ", text))})
     most = max(_COMMON, len(texts) // _COMMON)
     eastern = ("".join(UNCASED.findall(text)) for text in texts)

@@ -25,14 +25,14 @@ _MARITAL_STATUS: Final = {
 }
 
 
-def _grouped(groups: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
+def _expand_groups(groups: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
     return [[value, label, ANY] for label, values in groups.items() for value in values]
 
 
 DECLARED: Final[Mapping[str, Mapping[str, Any]]] = {
     "age": {"levels": [[28, 36, 48], [36]], "open_ends": True},
-    "workclass": {"rows": _grouped(_WORKCLASS)},
-    "marital_status": {"rows": _grouped(_MARITAL_STATUS)},
+    "workclass": {"rows": _expand_groups(_WORKCLASS)},
+    "marital_status": {"rows": _expand_groups(_MARITAL_STATUS)},
     "education_num": {"levels": [[9, 10, 11, 13]], "open_ends": True},
 }
 """The hierarchies as a specification declares them, by column; education_num is in years."""

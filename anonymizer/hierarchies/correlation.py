@@ -38,7 +38,7 @@ class CorrelationHierarchy(Hierarchy):
     """
 
     def __init__(self, target: str, counts: Sequence[int]) -> None:
-        _checked(counts)
+        _check_counts(counts)
         self._target = target
         self._counts = tuple(counts)
 
@@ -53,7 +53,7 @@ class CorrelationHierarchy(Hierarchy):
         """Not without a table.
 
         Raises:
-            HierarchyError: always; a table has its own hierarchy by `fitted`.
+            HierarchyError: always; a table has its own hierarchy by `fit_to`.
         """
         raise HierarchyError(
             f"The hierarchy of column {column!r} is built of a table; {len(values)} values are not one.",
@@ -66,7 +66,7 @@ class CorrelationHierarchy(Hierarchy):
         return True
 
     @override
-    def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The groups of the values of a table."""
         if self._target == column:
             raise HierarchyError(
@@ -83,7 +83,7 @@ class CorrelationHierarchy(Hierarchy):
                 f"Give a hierarchy of another kind; the most is {_VALUES:,} values.",
             )
         np.add.at(table, (codes[rows], targets[rows]), 1)  # -1 is the last place, that of missing cells
-        return _grouped([text_of(value) for value in values.tolist()], table, self._counts)
+        return _group([text_of(value) for value in values.tolist()], table, self._counts)
 
 
 def build_by_correlation(
@@ -99,7 +99,7 @@ def build_by_correlation(
     Raises:
         HierarchyError: lengths differ, there are no cells, or counts do not decrease.
     """
-    _checked(counts)
+    _check_counts(counts)
     if not len(values) or len(values) != len(target):
         raise HierarchyError(
             "A hierarchy from correlation needs cells of two columns, as many of each.", "Give both."
@@ -108,10 +108,10 @@ def build_by_correlation(
     kinds, columns = np.unique([text_of(value) for value in target], return_inverse=True)
     table = np.zeros((len(names), len(kinds)))
     np.add.at(table, (rows, columns), 1)
-    return _grouped([str(name) for name in names], table, counts)
+    return _group([str(name) for name in names], table, counts)
 
 
-def _checked(counts: Sequence[int]) -> None:
+def _check_counts(counts: Sequence[int]) -> None:
     whole = all(isinstance(count, int) for count in counts)
     if not counts or not whole or any(a <= b for a, b in pairwise([*counts, 0])):
         raise HierarchyError(
@@ -120,7 +120,7 @@ def _checked(counts: Sequence[int]) -> None:
         )
 
 
-def _grouped(names: Sequence[str], table: NDArray[np.float64], counts: Sequence[int]) -> ValueHierarchy:
+def _group(names: Sequence[str], table: NDArray[np.float64], counts: Sequence[int]) -> ValueHierarchy:
     """The hierarchy of values whose rows of a table of counts are alike."""
     if len(names) < 2:
         return ValueHierarchy([[name, ANY] for name in names] or [[ANY]])

@@ -43,12 +43,12 @@ def resolve(column: str, given: Any, folder: Path, place: str) -> Mapping[str, A
             f"{place} is not a table.", 'Write { file = "age.csv" } or { widths = [10, 20], ... }.'
         )
     if "file" in given:
-        _known(given, ("file",), place)
+        _check_known(given, ("file",), place)
         if not isinstance(given["file"], str):
             raise SpecError(f"{place}: file is not a text.", 'Write file = "age.csv".')
         return {"rows": [list(row) for row in arx.read(folder / given["file"]).rows]}
     if "builtin" in given:
-        _known(given, ("builtin",), place)
+        _check_known(given, ("builtin",), place)
         if given["builtin"] != _BUILTIN or column not in adult.DECLARED:
             raise HierarchyError(
                 f"{given['builtin']!r} is not a built-in hierarchy; column {column!r} names it.",
@@ -79,7 +79,7 @@ def build(column: str, given: Mapping[str, Any], place: str, date_format: str = 
         )
     entries = _KINDS[kind]
     known = {**entries.known, LEARNED_FROM: _COLUMNS}
-    _known(given, tuple(known), f"{place}, hierarchy of {column!r}")
+    _check_known(given, tuple(known), f"{place}, hierarchy of {column!r}")
     for key, entry in known.items():
         if key not in given and key in entries.needed:
             raise SpecError(f"{where} lacks {key}.", f"It needs {', '.join(entries.needed)}.")
@@ -111,7 +111,7 @@ class _Kind:
     build: Callable[[Mapping[str, Any], str], Hierarchy]
 
 
-def _known(given: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:
+def _check_known(given: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:
     table_of(given, place).only(known)
 
 
@@ -123,14 +123,14 @@ def _is_number(value: Any) -> bool:
     return _is_whole(value) or (isinstance(value, float) and not math.isnan(value))
 
 
-def _listed(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list | tuple) and all(map(fits, value))
 
 
 _NUMBER: Final = _Entry(_is_number, "a number")
 _WHOLE: Final = _Entry(_is_whole, "a whole number")
-_COLUMNS: Final = _Entry(_listed(lambda name: isinstance(name, str)), '["town", "income"]')
-_COUNTS: Final = _Entry(_listed(_is_whole), "decreasing whole numbers, such as [16, 4, 2]")
+_COLUMNS: Final = _Entry(_list_of(lambda name: isinstance(name, str)), '["town", "income"]')
+_COUNTS: Final = _Entry(_list_of(_is_whole), "decreasing whole numbers, such as [16, 4, 2]")
 
 
 def _levels(given: Mapping[str, Any], date_format: str) -> Hierarchy:
@@ -143,18 +143,18 @@ def _levels(given: Mapping[str, Any], date_format: str) -> Hierarchy:
 
 _KINDS: Final[Mapping[str, _Kind]] = {
     "rows": _Kind(
-        {"rows": _Entry(_listed(lambda row: isinstance(row, list | tuple)), '[["Ulm", "south", "*"], ...]')},
+        {"rows": _Entry(_list_of(lambda row: isinstance(row, list | tuple)), '[["Ulm", "south", "*"], ...]')},
         ("rows",),
         lambda given, _: ValueHierarchy(given["rows"]),
     ),
     "widths": _Kind(
-        {"widths": _Entry(_listed(_is_number), "[5, 10, 20]"), "lower": _NUMBER, "upper": _NUMBER},
+        {"widths": _Entry(_list_of(_is_number), "[5, 10, 20]"), "lower": _NUMBER, "upper": _NUMBER},
         ("widths", "lower", "upper"),
         lambda given, _: IntervalHierarchy.of_widths(given["lower"], given["upper"], given["widths"]),
     ),
     "levels": _Kind(
         {
-            "levels": _Entry(_listed(_listed(_is_number)), "[[0, 18, 65, 120], [0, 65, 120]]"),
+            "levels": _Entry(_list_of(_list_of(_is_number)), "[[0, 18, 65, 120], [0, 65, 120]]"),
             "open_ends": _Entry(lambda value: isinstance(value, bool), "true or false"),
             "lower": _NUMBER,
             "upper": _NUMBER,
@@ -177,7 +177,7 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     ),
     "dates": _Kind(
         {
-            "dates": _Entry(_listed(lambda value: isinstance(value, str)), '["month", "year"]'),
+            "dates": _Entry(_list_of(lambda value: isinstance(value, str)), '["month", "year"]'),
             "format": _Entry(lambda value: isinstance(value, str), '"%d/%m/%Y"'),
         },
         ("dates",),

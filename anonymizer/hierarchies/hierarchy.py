@@ -73,10 +73,10 @@ class Hierarchy(ABC):
 
     @property
     def needs_table(self) -> bool:
-        """Whether it is built of the cells of a whole table, by `fitted`."""
+        """Whether it is built of the cells of a whole table, by `fit_to`."""
         return False
 
-    def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The hierarchy for a table: itself, unless it is one that is built of the cells.
 
         Args:

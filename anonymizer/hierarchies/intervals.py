@@ -118,7 +118,7 @@ class IntervalHierarchy(Hierarchy):
         """The levels over the given numbers; loss is a part of the range between the outermost boundaries."""
         numbers = _numbers(values, column)
         own = Level(tuple(map(text_of, values)), np.arange(len(values)), np.zeros(len(values)))
-        levels = [self._bound(bounds, numbers, column) for bounds in self._levels]
+        levels = [self._cut(bounds, numbers, column) for bounds in self._levels]
         top = Level((ANY,), np.zeros(len(values), dtype=np.int64), np.ones(1))
         return (own, *levels, top)
 
@@ -137,7 +137,7 @@ class IntervalHierarchy(Hierarchy):
         found = np.array([[ends[place], upper[place]] for place in places])
         return tuple(self._label(bounds, place) for place in places), found
 
-    def _bound(self, bounds: Float, numbers: Float, column: str) -> Level:
+    def _cut(self, bounds: Float, numbers: Float, column: str) -> Level:
         places = np.searchsorted(bounds, numbers, side="right")
         if not self._open:
             places[numbers == bounds[-1]] = len(bounds) - 1
@@ -178,7 +178,7 @@ class EqualFrequencyHierarchy(Hierarchy):
     """
 
     def __init__(self, counts: Sequence[int]) -> None:
-        _checked(counts)
+        _check_counts(counts)
         self._counts = tuple(counts)
 
     @property
@@ -189,8 +189,8 @@ class EqualFrequencyHierarchy(Hierarchy):
 
     @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
-        """As `equal_frequency` of the given values, each once; a table's own hierarchy is `fitted`."""
-        return self.fitted(column, lambda _: (values, np.arange(len(values)))).bind(values, column)
+        """As `equal_frequency` of the given values, each once; a table's own hierarchy is `fit_to`."""
+        return self.fit_to(column, lambda _: (values, np.arange(len(values)))).bind(values, column)
 
     @property
     @override
@@ -198,7 +198,7 @@ class EqualFrequencyHierarchy(Hierarchy):
         return True
 
     @override
-    def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The intervals for the numbers of a table."""
         values, codes = cells(column)
         numbers = _numbers(values, column)[codes[codes >= 0]]
@@ -223,7 +223,7 @@ def equal_frequency(
     Raises:
         HierarchyError: the counts do not divide each other, or there are no values.
     """
-    _checked(counts)
+    _check_counts(counts)
     numbers = np.sort(np.asarray(values, dtype=np.float64))
     if not len(numbers):
         raise HierarchyError("Equal-frequency intervals need values.", "Give at least one.")
@@ -270,7 +270,7 @@ def _roundest(below: float, number: float) -> float:
     return number
 
 
-def _checked(counts: Sequence[int]) -> None:
+def _check_counts(counts: Sequence[int]) -> None:
     whole = all(isinstance(count, int) and 0 < count <= _MAX_INTERVALS for count in counts)
     if not counts or not whole or any(a % b or a == b for a, b in pairwise(counts)):
         raise HierarchyError(

@@ -41,11 +41,11 @@ class LearnedHierarchy(Hierarchy):
         return self.declared.needs_table
 
     @override
-    def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The declared hierarchy; its columns are asked for, which notes that the labels depend on them."""
         for name in self._columns:
             cells(name)
-        return self.declared.fitted(column, cells)
+        return self.declared.fit_to(column, cells)
 
     @override
     def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:

@@ -55,18 +55,18 @@ def load_methods(distributions: Sequence[str], asked: Collection[str]) -> Mappin
             )
         _KIND.claim(owners, name, wanted)
         found.update(dict.fromkeys(wanted, offers))
-    return {method: _loaded(offers, method) for method, offers in found.items()}
+    return {method: _load(offers, method) for method, offers in found.items()}
 
 
-def _loaded(offers: Offers, method: str) -> type[Method]:
+def _load(offers: Offers, method: str) -> type[Method]:
     """The method of an entry point.
 
     Raises:
         PluginError: it cannot be loaded or is not a method; it says too little of itself; or its file is not
             one of the distribution, so that a manifest could not say which code it was.
     """
-    kind = offers.load(method, _declared)
-    if silent := kind.undeclared():
+    kind = offers.load(method, _declaration)
+    if silent := kind.undeclared_traits():
         raise PluginError(
             f"The method {method!r} of {offers.name} does not state {', '.join(silent)}.",
             "Its author has to state these in the class, and run anonymizer.testing.check_method.",
@@ -74,7 +74,7 @@ def _loaded(offers: Offers, method: str) -> type[Method]:
     return kind
 
 
-def _declared(found: Any) -> Declared[type[Method]] | None:
+def _declaration(found: Any) -> Declared[type[Method]] | None:
     """The class of an entry point; None if it is not a method with a name."""
     if not isinstance(found, type) or not issubclass(found, Method) or not hasattr(found, "name"):
         return None

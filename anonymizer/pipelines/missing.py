@@ -50,7 +50,7 @@ class MissingCells(CellsKept, Method):
             own = declared.missing == "drop" or _middle(declared) is not None
             cells[name] = given.content(name) if own else given.content(name).spread()
         dropped = [name for name in columns if table.schema.of(name).missing == "drop"]
-        return given.recoded(cells, gaps="none").with_rows(given.gaps(*dropped))
+        return given.recode(cells, gaps="none").with_rows(given.gaps(*dropped))
 
     @override
     def _fit(self, table: Table) -> None:
@@ -71,8 +71,8 @@ class MissingCells(CellsKept, Method):
                 'Every row misses a cell of a column that is declared with missing = "drop".',
                 'Declare missing = "value" or missing = "impute".',
             )
-        found = table.taken(np.flatnonzero(~lost)) if lost.any() else table
-        return found.replaced({name: _filled(found, name, value) for name, value in self.fills_.items()})
+        found = table.take(np.flatnonzero(~lost)) if lost.any() else table
+        return found.replace({name: _fill_column(found, name, value) for name, value in self.fills_.items()})
 
 
 def _middle(column: Column) -> float | None:
@@ -99,7 +99,7 @@ def _fill(table: Table, name: str) -> Any:
     return codes.values[np.bincount(codes.codes[codes.codes >= 0]).argmax()]
 
 
-def _filled(table: Table, name: str, value: Any) -> NDArray[Any]:
+def _fill_column(table: Table, name: str, value: Any) -> NDArray[Any]:
     if table.schema.of(name).is_number or table.is_numeric(name):
         numbers = declared_numbers(table, name)
         numbers[np.isnan(numbers)] = value

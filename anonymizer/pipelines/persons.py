@@ -67,7 +67,7 @@ class LimitRows(CellsKept, Method):
         drawn = drawn[np.argsort(persons.codes[drawn], kind="stable")]
         starts = np.cumsum(persons.rows) - persons.rows
         rank = np.arange(len(drawn)) - starts[persons.codes[drawn]]
-        return table.taken(np.sort(drawn[rank < persons.most]))
+        return table.take(np.sort(drawn[rank < persons.most]))
 
     @property
     @override

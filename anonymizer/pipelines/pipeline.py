@@ -87,14 +87,14 @@ class Pipeline(Method):
         return self
 
     @override
-    def _given(
+    def _build_table(
         self,
         frame: Any,
         roles: Roles | None,
         hierarchies: Mapping[str, Hierarchy] | None,
         schema: Schema | None,
     ) -> Table:
-        return super()._given(
+        return super()._build_table(
             frame, roles or self.roles, hierarchies or self.hierarchies, schema or self.schema
         )
 
@@ -108,11 +108,11 @@ class Pipeline(Method):
         return released
 
     @override
-    def recoded(self, table: Table) -> Table:
-        """As `Method.recoded`, by the steps that work row by row and keep all rows."""
+    def recode(self, table: Table) -> Table:
+        """As `Method.recode`, by the steps that work row by row and keep all rows."""
         for _, step in self.steps:
             if step.keeps_rows and step.works_by_rows(table):
-                table = step.recoded(table)
+                table = step.recode(table)
         return table
 
     @override
@@ -158,10 +158,10 @@ class Pipeline(Method):
         return self.provenance_
 
     @override
-    def _judged(
+    def _judge(
         self, table: Table, released: Table
     ) -> tuple[tuple[Guarantee, ...], tuple[tuple[Guarantee, str], ...]]:
-        """As `Method._judged`; `notes` say what is refused, with its step."""
+        """As `Method._judge`; `notes` say what is refused, with its step."""
         return self.guarantees_, ()
 
     def _check(self, table: Table) -> None:
@@ -228,8 +228,8 @@ class Pipeline(Method):
         return (LimitRows(random_state=self.rows_seed_), DropIdentifiers(), MissingCells())
 
     @override
-    def _counted(self, table: Table) -> PersonRows | None:
-        """As `Method._counted`, when rows beyond the bound have gone."""
+    def _person_rows(self, table: Table) -> PersonRows | None:
+        """As `Method._person_rows`, when rows beyond the bound have gone."""
         return self.persons_
 
     @property

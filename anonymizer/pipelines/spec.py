@@ -49,7 +49,7 @@ from anonymizer.tables.dialect import read_dialect
 from anonymizer.tables.roles import Roles
 from commons.errors import near
 from commons.settings.marks import Item, Key, Length, Read, Repeated, Wrong
-from commons.settings.reader import Tables, declared, schema_of
+from commons.settings.reader import Tables, read_declared, schema_of
 from commons.settings.shapes import Document, keys_schema
 from commons.tabular.dialect import Dialect
 
@@ -225,7 +225,7 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     Raises:
         SpecError: as `read`.
     """
-    found = declared(SpecFile, table_of(document, place, folder=folder))
+    found = read_declared(SpecFile, table_of(document, place, folder=folder))
     declared_as = {
         column: resolve(column, given, folder, f"{place}, hierarchy of {column!r}")
         for column, given in found.hierarchies.items()
@@ -236,7 +236,7 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     }
     if not found.steps:
         raise SpecError(f"{place} has no steps.", "Write each below [[steps]].")
-    methods = _plugged(found)
+    methods = _load_plugins(found)
     for number, step in enumerate(found.steps, 1):
         make_method(step, f"{place}, step {number}", methods)
     accepted = found.accept + _as_is(found, "quasi_identifiers" in document.get("roles", {}), place)
@@ -280,7 +280,9 @@ def step_schema() -> Document:
 
 def digest_of(document: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON of a parsed specification, in hexadecimal."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_dated)
+    text = json.dumps(
+        document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_convert_date
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -293,7 +295,7 @@ def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:
     return read_dialect(document.get("csv", {}), f"{place}, csv")
 
 
-def _plugged(found: SpecFile) -> Mapping[str, type[Method]]:
+def _load_plugins(found: SpecFile) -> Mapping[str, type[Method]]:
     """The methods of other programs that the table `[plugins]` allows and steps ask for."""
     asked = {step.get("method") for step in found.steps if isinstance(step, Mapping)}
     return load_methods(tuple(dict.fromkeys(found.plugins)), {one for one in asked if isinstance(one, str)})
@@ -352,7 +354,7 @@ def _as_is(found: SpecFile, are_stated: bool, place: str) -> tuple[Acceptance, .
     return (Acceptance("roles", "", "release_as_is"),) if found.release_as_is else ()
 
 
-def _dated(value: Any) -> Mapping[str, str]:
+def _convert_date(value: Any) -> Mapping[str, str]:
     """What TOML has and JSON lacks: dates and times."""
     return {type(value).__name__: value.isoformat()}
 

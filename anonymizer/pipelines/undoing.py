@@ -57,7 +57,7 @@ def undo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
         SpecError: the step does not exist, steps are not written as `[[steps]]`, or what is left is not
             a valid specification.
     """
-    document = _parsed(text, place)
+    document = _parse(text, place)
     names = _names(document)
     if not names:
         raise SpecError(f"{place} has no steps to undo.", "Write each below [[steps]].")
@@ -69,7 +69,7 @@ def undo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
             f"{place}: the steps are not written one by one.", "Write each below a line [[steps]] of its own."
         )
     start, end = blocks[number]
-    undone = [one.number for one in _undone(lines)]
+    undone = [one.number for one in _find_undone(lines)]
     ending = "\r\n" if lines[start].endswith("\r\n") else "\n"
     count, name = max(undone, default=0) + 1, json.dumps(names[number], ensure_ascii=False)
     head = f"{MARK}undone {count}: step {name}, {_BACK}{ending}"
@@ -80,14 +80,14 @@ def undo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
         raise SpecError(
             f"{place} has only the step {names[number]!r}.", "Write another first: a release needs a step."
         )
-    if digest_of(_parsed(found, place)) != digest_of(rest):
+    if digest_of(_parse(found, place)) != digest_of(rest):
         raise SpecError(
             f"{place}: the step {names[number]!r} has no clear beginning or end.",
             "Nothing was changed. Write it below a line [[steps]] of its own, or make it a comment by hand.",
         )
     parse(rest, folder, place)
     left = [*names[:number], *names[number + 1 :]]
-    return Edited(found, names[number], start + 1, end + 1, _renamed(left, _names(rest)))
+    return Edited(found, names[number], start + 1, end + 1, _find_renamed(left, _names(rest)))
 
 
 def redo(text: str, folder: Path, place: str, step: str | None = None) -> Edited:
@@ -102,9 +102,9 @@ def redo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
     Raises:
         SpecError: that step was not undone, or the result is not a valid specification.
     """
-    document = _parsed(text, place)
+    document = _parse(text, place)
     lines = _by_newline(text)
-    known = {one.step: one for one in sorted(_undone(lines), key=lambda one: one.number)}
+    known = {one.step: one for one in sorted(_find_undone(lines), key=lambda one: one.number)}
     if not known:
         raise SpecError(f"{place} has no step that was undone.", "`duetto anonymize undo` takes one out.")
     if step is not None and step not in known:
@@ -112,7 +112,7 @@ def redo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
     one = known[step] if step is not None else list(known.values())[-1]
     held = [line.removeprefix(MARK.rstrip()).removeprefix(" ") for line in lines[one.start + 1 : one.end]]
     found = "".join([*lines[: one.start], *held, *lines[one.end :]])
-    whole = _parsed(found, f"{place} with the step {one.step!r} in it")
+    whole = _parse(found, f"{place} with the step {one.step!r} in it")
     number = sum(1 for first, _ in _blocks(lines) if first < one.start)
     if digest_of(_without(whole, number)) != digest_of(document) or whole == document:
         raise SpecError(
@@ -122,7 +122,7 @@ def redo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
     parse(whole, folder, place)
     names = _names(whole)
     left = [*names[:number], *names[number + 1 :]]
-    return Edited(found, one.step, one.start + 1, one.end - 1, _renamed(_names(document), left))
+    return Edited(found, one.step, one.start + 1, one.end - 1, _find_renamed(_names(document), left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class _Undone:
     end: int
 
 
-def _undone(lines: Sequence[str]) -> Iterator[_Undone]:
+def _find_undone(lines: Sequence[str]) -> Iterator[_Undone]:
     for start, line in enumerate(lines):
         found = _HEAD.match(line)
         if found is None:
@@ -157,7 +157,7 @@ def _by_newline(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+$", text)
 
 
-def _parsed(text: str, place: str) -> dict[str, Any]:
+def _parse(text: str, place: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as problem:
@@ -178,7 +178,7 @@ def _place(step: str, names: Sequence[str], place: str) -> int:
     return names.index(step)
 
 
-def _renamed(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _find_renamed(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((old, new) for old, new in zip(before, after, strict=True) if old != new)
 
 

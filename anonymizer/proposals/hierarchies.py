@@ -152,7 +152,7 @@ def _categories(table: Table, profile: Profile, target: str | None) -> Suggestio
         return codes.values, codes.codes
 
     try:
-        found = CorrelationHierarchy(target, _counts(len(texts))).fitted(profile.name, cells)
+        found = CorrelationHierarchy(target, _counts(len(texts))).fit_to(profile.name, cells)
     except HierarchyError:
         return Suggestion({"rows": [[text, ANY] for text in texts]})
     rows = found.rows if isinstance(found, ValueHierarchy) else ()

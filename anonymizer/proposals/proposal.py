@@ -160,7 +160,7 @@ def propose(table: Table, dialect: Dialect, doubt: str = "") -> Proposal:
     columns = tuple(propose_roles(profiles, _copies(table, profiles)))
     while True:  # each round moves a column nearer to being taken out
         found = _proposal(table, dialect, columns)
-        better = _corrected(table, found)
+        better = _correct(table, found)
         if better == columns:
             # only now, as the gate asks less of sensitive columns than of those without a role
             return replace(found, columns=with_guesses(columns), doubt=doubt, sums=sums_of(table))
@@ -169,7 +169,7 @@ def propose(table: Table, dialect: Dialect, doubt: str = "") -> Proposal:
 
 def _copies(table: Table, profiles: Sequence[Profile]) -> dict[str, str]:
     """Of columns of many values another one that they rename, value by value."""
-    part = table if len(table) <= MAX_ROWS else table.taken(np.arange(MAX_ROWS))
+    part = table if len(table) <= MAX_ROWS else table.take(np.arange(MAX_ROWS))
     many = [one.name for one in profiles if len(one.counts) > _SMALL and one.look != "nested"]
     codes = {name: part.codes(name).codes for name in many}
     found: dict[str, str] = {}
@@ -221,7 +221,7 @@ def _method(table: Table, names: tuple[str, ...], hierarchies: Mapping[str, Sugg
     """Local recoding loses least and looks at all choices of levels; Mondrian does not."""
     document = {name: dict(one.declared) for name, one in hierarchies.items()}
     built = parse({"hierarchies": document, "steps": [{"method": "mondrian"}]}, Path()).hierarchies
-    fitted = table.declared(Roles(quasi_identifiers=names), built).hierarchies
+    fitted = table.declare(Roles(quasi_identifiers=names), built).hierarchies
     choices = math.prod(one.height + 1 for one in fitted.values())
     return "local-recoding" if choices <= _CHOICES else "mondrian"
 
@@ -243,10 +243,10 @@ def _figures(table: Table, quasi: Sequence[Profile]) -> tuple[tuple[str, float, 
     return tuple(found)
 
 
-def _corrected(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
+def _correct(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
     """The columns with other roles where the looks of the gate find that they tell what is withheld."""
     spec = tried.specification
-    original = table.declared(spec.roles, spec.hierarchies, spec.schema)
+    original = table.declare(spec.roles, spec.hierarchies, spec.schema)
     made = spec.pipeline().release(original)
     released = made.table
     reasons: dict[str, str] = {}

@@ -9,7 +9,7 @@ from anonymizer.errors import SpecError
 from anonymizer.schema.documents import table_of
 from commons.errors import near
 from commons.settings.marks import Wrong
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 
 ACCEPTABLE: Final = (
     "roles",
@@ -62,7 +62,7 @@ class Acceptance:
         Raises:
             SpecError: a key is unknown or missing, or a value is not a text.
         """
-        return declared(cls, table_of(document, place))
+        return read_declared(cls, table_of(document, place))
 
     def to_mapping(self) -> dict[str, str]:
         """The same as plain values."""

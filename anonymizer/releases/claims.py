@@ -39,7 +39,7 @@ class Claim:
             guarantee = replace(guarantee, over=tuple(sorted(over)))
         return cls(guarantee, mark)
 
-    def denied(self, released: TableProvenance) -> tuple[str, Dependence] | None:
+    def deny(self, released: TableProvenance) -> tuple[str, Dependence] | None:
         """What of a release takes the claim away; None if it is granted.
 
         Differential privacy is granted where all that is released depends on the columns of the claim through
@@ -88,7 +88,7 @@ def split(
     """
     granted, refused = [], []
     for claim in claims:
-        why = claim.denied(released)
+        why = claim.deny(released)
         if why is None:
             granted.append(claim.guarantee)
         else:

@@ -224,7 +224,7 @@ def sequential(budgets: Iterable[Budget]) -> Budget:
     Raises:
         SpecError: there are none, or one is out of range.
     """
-    epsilons, deltas = zip(*_checked(budgets), strict=True)
+    epsilons, deltas = zip(*_check(budgets), strict=True)
     return sum(epsilons), sum(deltas)
 
 
@@ -240,7 +240,7 @@ def parallel(budgets: Iterable[Budget]) -> Budget:
     Raises:
         SpecError: as `sequential`.
     """
-    epsilons, deltas = zip(*_checked(budgets), strict=True)
+    epsilons, deltas = zip(*_check(budgets), strict=True)
     return max(epsilons), max(deltas)
 
 
@@ -266,7 +266,7 @@ def amplify_by_sampling(epsilon: float, delta: float, rate: float) -> Budget:
     return log1p(rate * expm1(epsilon)), rate * delta
 
 
-def _checked(budgets: Iterable[Budget]) -> list[Budget]:
+def _check(budgets: Iterable[Budget]) -> list[Budget]:
     given = list(budgets)
     for epsilon, delta in given:
         checked_budget(epsilon, delta)

@@ -294,13 +294,13 @@ class ReleaseLedger:
         )
 
     @contextmanager
-    def opened(self) -> Iterator[OpenLedger]:
+    def open(self) -> Iterator[OpenLedger]:
         """Hold the ledger, for those who write; others wait.
 
         Raises:
             LedgerError: as `records`, or it cannot be written.
         """
-        with self._chain.locked() as records:
+        with self._chain.lock() as records:
             yield OpenLedger(self._chain, records, self._check)
 
 
@@ -409,7 +409,7 @@ def history_of(records: Sequence[Record], source: SourceTable) -> History:
                 names.add(one.content["table"])
                 contents.add(one.content["content"])
     own = [one for one in about if one.content["table"] in names]
-    reasons = _withdrawn(records)
+    reasons = _withdrawals(records)
     releases = tuple(_release(one, reasons.get(one.sequence, "")) for one in own if one.event == RELEASED)
     limits = [_limit(one) for one in own if one.event == LIMITED]
     return History(releases, limits[-1] if limits else None, frozenset(names), frozenset(contents))
@@ -436,7 +436,7 @@ def find_changed(one: PastRelease, folder: Path, digest: Callable[[Path], str]) 
     return found
 
 
-def _withdrawn(records: Iterable[Record]) -> dict[int, str]:
+def _withdrawals(records: Iterable[Record]) -> dict[int, str]:
     found = {}
     for one in records:
         if one.event == WITHDRAWN:

@@ -142,7 +142,7 @@ class Manifest:
         except (ValueError, RecursionError):
             raise FileError("The manifest is not JSON.", "Take it as the program wrote it.") from None
         if isinstance(document, dict) and isinstance(document.get("format"), int):
-            _supported(document["format"])
+            _check_format(document["format"])
             document = {**_LATER, **document}
         strict(document, _TYPES, "manifest")
         given = {key: value for key, value in document.items() if key != "format"}
@@ -220,7 +220,7 @@ _TYPES: Final[Mapping[str, Any]] = {
 }
 
 
-def _supported(form: int) -> None:
+def _check_format(form: int) -> None:
     if form != FORMAT:
         raise FileError(
             f"The manifest has the format {form}, and this version of duetto reads format {FORMAT}.",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Self
 from anonymizer.errors import SpecError
 from anonymizer.schema.documents import table_of
 from commons.settings.marks import Wrong
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 
 MOST_LETTERS: Final = 500
 """So long may an entry be: it has to fit on the page that is signed."""
@@ -62,7 +62,7 @@ class Purpose:
         Raises:
             SpecError: a key is unknown, a value is not a text, or one is too long.
         """
-        return declared(cls, table_of(document, place))
+        return read_declared(cls, table_of(document, place))
 
     def to_mapping(self) -> dict[str, str]:
         """The same as plain values."""

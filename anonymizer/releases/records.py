@@ -84,7 +84,7 @@ class RecordFile:
     def __init__(self, path: Path) -> None:
         self.path: Final = path
         self._records: list[Record] = []
-        words = partial(_broken, path), partial(_unusable, path)
+        words = partial(_ledger_error, path), partial(_unusable, path)
         self._log = ChainedLog(path, Record.from_line, *words, mode=0o666)
 
     def read(self) -> tuple[Record, ...]:
@@ -107,7 +107,7 @@ class RecordFile:
         return tuple(f"{one} Compare the releases with a copy of the ledger." for one in found)
 
     @contextmanager
-    def locked(self) -> Iterator[list[Record]]:
+    def lock(self) -> Iterator[list[Record]]:
         """Hold the file, for those who write; others wait. Nothing is laid beside it.
 
         Yields:
@@ -116,7 +116,7 @@ class RecordFile:
         Raises:
             LedgerError: as `read`, or the file cannot be written.
         """
-        with self._log.locked(beside=False):
+        with self._log.lock(beside=False):
             found = self._log.read()
             self._log.repair(found)
             self._records = found.lines
@@ -130,7 +130,7 @@ class RecordFile:
         """
         whose = who()
         (made,) = self._log.extend(
-            [lambda number, previous: Record(number, previous, now(), *whose, event, content).sealed()]
+            [lambda number, previous: Record(number, previous, now(), *whose, event, content).seal()]
         )
         self._records.append(made)
         return made
@@ -145,7 +145,7 @@ def who() -> tuple[str, int]:
         return "", uid
 
 
-def _broken(path: Path, number: int, how: str) -> LedgerError:
+def _ledger_error(path: Path, number: int, how: str) -> LedgerError:
     return LedgerError(
         f"{path.name} is broken: record {number} {how}.", "Compare it with a backup; do not edit it."
     )

@@ -191,10 +191,12 @@ def figures_for(spec: SanitizeSpec, treated: Sequence[SanitizedFolder]) -> tuple
         treated: the documents.
     """
     counts = Counter(one.language for one in treated)
-    return tuple(_known(spec, language, counts[language]) for language in LANGUAGES if counts[language])
+    return tuple(
+        _known_of_texts(spec, language, counts[language]) for language in LANGUAGES if counts[language]
+    )
 
 
-def _known(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
+def _known_of_texts(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
     figure = figure_of(language, spec.kind)
     why = ""
     if not spec.kind:

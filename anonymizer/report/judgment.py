@@ -47,7 +47,7 @@ def judgment(release: Table, assessment: Assessment, pipeline: Pipeline | None =
 
 def _of_simulator(found: Looked, assessment: Assessment, pipeline: Pipeline | None) -> Iterator[str]:
     one = found.simulation
-    known = _named("quasi-identifiers", assessment.roles.quasi_identifiers)
+    known = _name_columns("quasi-identifiers", assessment.roles.quasi_identifiers)
     if not one.found.any():
         return
     yield (
@@ -72,7 +72,7 @@ def _of_classes(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[s
     risk = assessment.of(Prosecutor)
     if risk is None or _blurs(pipeline):
         return
-    known = _named("quasi-identifiers", assessment.roles.quasi_identifiers)
+    known = _name_columns("quasi-identifiers", assessment.roles.quasi_identifiers)
     k = round(1 / risk.highest)
     unit = "row" if assessment.roles.person is None else "person"
     yield (
@@ -112,7 +112,7 @@ def _private(promise: Guarantee) -> str:
     change = {"replace": "another", "add-remove": "one more or less"}.get(promise.neighbours or "", "another")
     unit = "cell" if promise.unit == "cell" else "record"
     columns = promise.over or promise.columns
-    where = f" in {_named('columns', columns)}" if columns else ""
+    where = f" in {_name_columns('columns', columns)}" if columns else ""
     but = f", but for a probability of {delta:.3g}" if delta else ""
     return (
         f"Differential privacy: {change} {unit}{where} changes the probability of what is released by a "
@@ -128,7 +128,7 @@ def _conditions(
     others = [name for name in release.names if name not in (*roles.quasi_identifiers, *roles.identifiers)]
     said = ["each person is one row", "nobody has another release of the same people"]
     if others:
-        said.append(f"the attacker does not know {_named('other columns', others)} of the person")
+        said.append(f"the attacker does not know {_name_columns('other columns', others)} of the person")
     if pipeline is None:
         said.append(
             "no cell was changed by noise or exchange, since it is not known how the release was made"
@@ -137,16 +137,16 @@ def _conditions(
         said.append("nobody knows who was drawn into the sample")
     if looked is not None and looked.part:
         said.append(f"none of the others is worse than the {looked.records:,} of {looked.total:,} looked for")
-    return f"This holds if {_joined(said)}."
+    return f"This holds if {_join(said)}."
 
 
-def _named(what: str, names: Sequence[str]) -> str:
+def _name_columns(what: str, names: Sequence[str]) -> str:
     """Columns in a sentence that has to stay short; only what they are and how many if names are long."""
     text = list_names(names)
     return text if len(text) <= _LONG else f"the {len(names):,} {what}"
 
 
-def _joined(said: Sequence[str]) -> str:
+def _join(said: Sequence[str]) -> str:
     return said[0] if len(said) == 1 else f"{', if '.join(said[:-1])} and if {said[-1]}"
 
 

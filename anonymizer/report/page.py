@@ -89,7 +89,7 @@ def release_page(story: ReleaseStory, assessment: Assessment) -> str:
         risk_svg=Markup(risk_plot(parts, records=counted)) if parts else "",  # noqa: S704 - own drawing
         marginal_svgs=[
             (name, Markup(marginal_plot(name, one)))  # noqa: S704 - own drawing
-            for name, one in _drawn(assessment).items()
+            for name, one in _marginals(assessment).items()
         ],
     )
 
@@ -126,7 +126,7 @@ def _cards(assessment: Assessment) -> list[Tile]:
     return [card for word in headed if word in assessment.stories for card in assessment.stories[word].cards]
 
 
-def _drawn(assessment: Assessment) -> Mapping[str, Marginal]:
+def _marginals(assessment: Assessment) -> Mapping[str, Marginal]:
     """The distributions that may be drawn, with labels: of columns with a role, without rare values."""
     roles = assessment.roles
     shown = (*roles.quasi_identifiers, *roles.sensitive)

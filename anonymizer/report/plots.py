@@ -42,7 +42,7 @@ def risk_plot(parts: Mapping[str, float], *, records: str) -> str:
         parts: in [0, 1], from safest to most endangered, by the number of candidates.
         records: what is counted, such as "original records".
     """
-    with _drawn() as (figure, axes):
+    with _figure() as (figure, axes):
         places = np.arange(len(parts))
         shares = 100 * np.array(list(parts.values()))
         colours = [WORST if name in ("1", "2") else AFTER for name in parts]
@@ -67,7 +67,7 @@ def marginal_plot(column: str, marginal: Marginal) -> str:
     before = 100 * marginal.original[used] / max(1.0, marginal.original.sum())
     after = 100 * marginal.release[used] / max(1.0, marginal.release.sum())
     labels = [_short(marginal.labels[place]) for place in used]
-    with _drawn(height=2.9) as (figure, axes):
+    with _figure(height=2.9) as (figure, axes):
         places = np.arange(len(used))
         axes.bar(places - 0.2, before, width=0.4, color=BEFORE, label="before")
         axes.bar(places + 0.2, after, width=0.4, color=AFTER, label="after")
@@ -90,7 +90,7 @@ def search_plot(result: SearchResult) -> str:
     utility = np.array([one.utility for one in result.trials])[made]
     front = result.front[made]
     allowed = risk <= result.limit
-    with _drawn(height=4.0) as (figure, axes):
+    with _figure(height=4.0) as (figure, axes):
         axes.axvline(
             result.limit, color=WORST, linestyle="--", linewidth=1, label=f"limit {result.limit:.4g}"
         )
@@ -134,7 +134,7 @@ def choice_plot(
         chosen: epsilon.
         limit: of the figure.
     """
-    with _drawn() as (figure, axes):
+    with _figure() as (figure, axes):
         axes.fill_between(fit.grid, fit.low, fit.high, color=AFTER, alpha=0.15, linewidth=0)
         axes.plot(fit.grid, fit.curve(fit.grid), color=AFTER, label=fit.curve.family)
         axes.scatter(epsilons, values, color=BEFORE, s=18, label="releases", zorder=3)
@@ -154,7 +154,7 @@ def choice_plot(
 
 
 @contextmanager
-def _drawn(height: float = 3.4) -> Iterator[tuple[Any, Any]]:
+def _figure(height: float = 3.4) -> Iterator[tuple[Any, Any]]:
     """A figure with one pair of axes, in the style of the page."""
     with warnings.catch_warnings(), mpl.rc_context(_STYLE):
         warnings.filterwarnings("ignore", message="Glyph .* missing")

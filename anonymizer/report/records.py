@@ -104,7 +104,7 @@ def record_risks(original: Table, release: Table, pipeline: Pipeline) -> RecordR
     kept = [name for name in release.roles.quasi_identifiers if name in release.names]
     classes, count = classes_of(release, kept)
     alike = np.where(released, class_sizes(release, classes, count)[classes][place], 0)
-    why = _unsimulated(original, release, pipeline)
+    why = _why_unsimulated(original, release, pipeline)
     risks = np.divide(1.0, alike, out=np.zeros(len(original)), where=released)
     if not why:
         risks = looked_for(original, release, pipeline).simulation.risks
@@ -120,7 +120,7 @@ def record_risks(original: Table, release: Table, pipeline: Pipeline) -> RecordR
     )
 
 
-def _unsimulated(original: Table, release: Table, pipeline: Pipeline) -> str:
+def _why_unsimulated(original: Table, release: Table, pipeline: Pipeline) -> str:
     """Why the simulator does not measure all records; "" if it does."""
     if pipeline.unsimulated:
         return f"the attack simulator does not know {', '.join(pipeline.unsimulated)}"

@@ -69,7 +69,7 @@ def series_page(
         ("Log", log_name),
         ("Specification", spec.title or "without a title"),
         ("Digest (SHA-256)", spec.digest),
-        ("Factorization", _said(spec)),
+        ("Factorization", _describe(spec)),
         ("Steps", ", ".join(steps) or "none"),
         ("Items left out", f"with fewer than {spec.minimum_users} users in a window"),
         ("Randomness", "of the operating system" if seed is None else f"from seed {seed}"),
@@ -101,7 +101,7 @@ def _cells(one: Linked) -> tuple[str, ...]:
     )
 
 
-def _said(spec: SeriesSpec) -> str:
+def _describe(spec: SeriesSpec) -> str:
     if spec.factorization is None:
         return "none; the steps work on the matrix"
     return ", ".join(f"{key} {value}" for key, value in spec.factorization.items()) or "as by default"

@@ -98,7 +98,7 @@ def sheet(
     named = [(heading, _names(names)) for heading, names in columns.items() if names]
     said = _fitting([_step(step) for step in steps], 8, 1)
     promises = _fitting(promised, 4, 2)
-    accepted = _fitting(list(map(_accepted, signing.accepted)), _ACCEPTED, 2)
+    accepted = _fitting(list(map(_describe_acceptance, signing.accepted)), _ACCEPTED, 2)
     used = sum(_lines(text, _NARROW) for _, text in stated)
     used += sum(_lines(text, _NARROW) for _, text in named)
     used += sum(_lines(text) for part in (judged, said, promises, accepted) for text in part.shown)
@@ -180,6 +180,6 @@ def _step(step: Mapping[str, Any]) -> str:
     return f"{step['method']}: {text}" if text else str(step["method"])
 
 
-def _accepted(one: Acceptance) -> str:
+def _describe_acceptance(one: Acceptance) -> str:
     where = f" ({one.column})" if one.column else ""
     return f"{one.finding}{where}: {one.why}"

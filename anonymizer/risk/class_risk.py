@@ -115,9 +115,9 @@ def sensitive_risk(
         classes: of each released row, shape (n,).
         count: the number of classes.
     """
-    values, cells, before, ordered = _coded(release, original, column)
+    values, cells, before, ordered = _encode(release, original, column)
     here = cells >= 0
-    persons = None if release.persons is None else release.persons.taken(np.flatnonzero(here))
+    persons = None if release.persons is None else release.persons.take(np.flatnonzero(here))
     totals = totals_of(cells[here], len(values), persons)
     contents = Contents.of(classes[here], count, cells[here], totals, persons)
     levels = _levels(release, original, column, values)
@@ -149,7 +149,7 @@ def _worst(distances: NDArray[np.float64], sizes: Int) -> float:
     return float(distances[sizes > 0].max(initial=0.0))
 
 
-def _coded(
+def _encode(
     release: Table, original: Table | None, column: str
 ) -> tuple[NDArray[Any], Int, Int | NDArray[np.float64] | None, bool]:
     """One numbering of the values of both tables, in their order if they have one.
@@ -178,7 +178,7 @@ def _coded(
     before = None
     if original is not None and len(cells) > 1:
         here = np.flatnonzero(cells[1] >= 0)
-        persons = None if original.persons is None else original.persons.taken(here)
+        persons = None if original.persons is None else original.persons.take(here)
         before = totals_of(cells[1][here], len(values), persons)
     if before is not None and not before.sum():
         before = None

@@ -67,7 +67,7 @@ def class_sizes(table: Table, classes: Int, count: int, some: NDArray[np.bool_] 
     rows = slice(None) if some is None else np.flatnonzero(some)
     if table.persons is None:
         return np.bincount(classes[rows], minlength=count)
-    persons = table.persons if some is None else table.persons.taken(np.flatnonzero(some))
+    persons = table.persons if some is None else table.persons.take(np.flatnonzero(some))
     return persons.in_classes(classes[rows], count)
 
 
@@ -151,7 +151,7 @@ class Contents:
         width = int(persons.codes.max(initial=0)) + 1
         owners, owner = np.unique(classes * width + persons.codes, return_inverse=True)
         distinct = np.bincount(
-            pairs[_matched(owner, places, len(owners), len(pairs))] // kinds, minlength=count
+            pairs[_match(owner, places, len(owners), len(pairs))] // kinds, minlength=count
         )
         sizes = np.bincount(owners // width, minlength=count)
         return cls(pairs // kinds, pairs % kinds, counts, sizes, totals, distinct)
@@ -278,7 +278,7 @@ class Contents:
         return np.clip((stretches + before) / (kinds - 1), 0, 1)
 
 
-def _matched(owners: Int, pairs: Int, owner_count: int, pair_count: int) -> Int:
+def _match(owners: Int, pairs: Int, owner_count: int, pair_count: int) -> Int:
     """The pairs that get a person of their own in a largest matching of persons of classes and their values.
 
     Args:

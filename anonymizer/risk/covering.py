@@ -64,7 +64,7 @@ class ReleasedRows:
         joined, group = table, None
         for one in (extra or {}).values():
             group = next((column for column in one.names if column in joined.names), group)
-            joined, places = _joined(joined, one)
+            joined, places = _join(joined, one)
             rows = rows[places]
         return cls(name, replace(joined, roles=roles.among(joined.names)), rows, persons, blurred, group)
 
@@ -113,7 +113,7 @@ class PlacedRelease:
         if release.persons is not None:
             inside[:] = False
             inside[release.persons] = True
-        return cls(release, own, rows.taken(some), people, inside)
+        return cls(release, own, rows.take(some), people, inside)
 
     def cover(self, persons: Int) -> tuple[Int, Int]:
         """The classes whose labels cover the persons: numbers of both, by person."""
@@ -147,7 +147,7 @@ def link_rows(one: Table, other: Table, names: Sequence[str]) -> tuple[Int, Int]
     return found[: len(one)], found[len(one) :]
 
 
-def _joined(main: Table, extra: Table) -> tuple[Table, Int]:
+def _join(main: Table, extra: Table) -> tuple[Table, Int]:
     """Every row with each value that its group has; the table, and the row of the main one of each."""
     group = next((name for name in extra.names if name in main.names), None)
     if group is None:

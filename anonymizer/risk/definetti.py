@@ -111,7 +111,7 @@ def persons_by_group(
     groups, count = (placed.own, len(placed.classes))
     if release.group is not None:
         groups, count = classes_of(release.table, (release.group,))
-    looked, found = _found(placed, groups, count, randomness)
+    looked, found = _find_persons(placed, groups, count, randomness)
     known = found >= 0
     if not known.any():
         raise TableError("Nobody fits in one group only.", "Give the hierarchies of the labels.")
@@ -173,7 +173,7 @@ def _check_values(values: int, column: str) -> None:
         )
 
 
-def _found(placed: PlacedRelease, groups: Int, count: int, randomness: Randomness) -> tuple[Int, Int]:
+def _find_persons(placed: PlacedRelease, groups: Int, count: int, randomness: Randomness) -> tuple[Int, Int]:
     """Persons, drawn of all, and the group of each; -1 of who fits in several.
 
     Where it is known whose a row is, the group is that of the person's row: then the attack is the one of
@@ -221,13 +221,13 @@ def definetti_risk(
 
 def definetti_of(original: Table, release: ReleasedRows, known: GroupedPersons) -> DefinettiRisk:
     """As `definetti_risk`, of persons whose groups are known."""
-    features = [_binned(original, name)[known.persons] for name in release.table.roles.quasi_identifiers]
+    features = [_bin(original, name)[known.persons] for name in release.table.roles.quasi_identifiers]
     totals = known.counts.sum(axis=1)
     used = totals[known.groups] > 0
     shares = known.counts[known.groups] / np.maximum(totals[known.groups], 1)[:, None]
     soft = shares
     for _ in range(_ROUNDS):
-        soft = _balanced(shares * _likelihood(features, soft), shares, known.groups, len(totals))
+        soft = _balance(shares * _likelihood(features, soft), shares, known.groups, len(totals))
     guess, sure = soft.argmax(axis=1), soft.max(axis=1)
     right, weights = (guess == known.truth)[used], known.shares[used]
     order = np.argsort(-sure[used], kind="stable")
@@ -256,7 +256,7 @@ def _likelihood(features: list[Int], soft: Float) -> Float:
     return likely
 
 
-def _balanced(weights: Float, shares: Float, groups: Int, count: int) -> Float:
+def _balance(weights: Float, shares: Float, groups: Int, count: int) -> Float:
     """Soft labels in which each person has one value, and each group each value as often as it has it."""
     sizes = np.bincount(groups, minlength=count)
     wanted = np.zeros((count, shares.shape[1]))
@@ -264,19 +264,19 @@ def _balanced(weights: Float, shares: Float, groups: Int, count: int) -> Float:
     wanted *= sizes[:, None]
     for _ in range(_BALANCED):
         weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-        held = _summed(groups, weights, count)
+        held = _sum_by_place(groups, weights, count)
         weights = weights * (wanted / np.maximum(held, 1e-300))[groups]
     normal: Float = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     return normal
 
 
-def _summed(places: Int, weights: Float, count: int) -> Float:
+def _sum_by_place(places: Int, weights: Float, count: int) -> Float:
     """The sums of the rows of weights by place, shape (count, v)."""
     columns = [np.bincount(places, weights[:, value], minlength=count) for value in range(weights.shape[1])]
     return np.stack(columns, axis=1)
 
 
-def _binned(table: Table, name: str) -> Int:
+def _bin(table: Table, name: str) -> Int:
     """A quasi-identifier as codes from 0, numbers in intervals with about equally many rows."""
     codes = table.codes(name)
     found = codes.codes + 1

@@ -110,7 +110,7 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
     if len(releases) < 2:
         raise TableError("There is only one release.", "Name two or more.")
     places = [PlacedRelease.of(original, one) for one in releases]
-    unchanged = [_unchanged(original, one) for one in releases]
+    unchanged = [_unchanged_columns(original, one) for one in releases]
     common = [[tuple(name for name in one if name in other) for other in unchanged] for one in unchanged]
     persons = _persons(places, randomness)
     tallies = [
@@ -123,7 +123,7 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
         covers = {id(place): place.cover(block) for place in places}
         for tally in tallies:
             tally.add(block, covers)
-    return Intersection(len(persons), len(original), tuple(one.left() for one in tallies))
+    return Intersection(len(persons), len(original), tuple(one.result() for one in tallies))
 
 
 class _Tally:
@@ -211,7 +211,7 @@ class _Tally:
         rows = np.bincount(who, self._sizes[kind], minlength=persons).astype(np.int64)
         return rows if self._all is None else self._all.fewest(rows)
 
-    def left(self) -> Left:
+    def result(self) -> Left:
         """What was found; a bound on persons before rows were dropped says nothing of how many there were."""
         unknown = self._all is not None and self._owners is None and self._dropped
         return Left(
@@ -238,7 +238,7 @@ def _pairs(classes: Int, links: Int) -> tuple[Int, Int, int]:
     return np.searchsorted(pairs // width, np.arange(count + 1)), pairs % width, width
 
 
-def _unchanged(original: Table, released: ReleasedRows) -> tuple[str, ...]:
+def _unchanged_columns(original: Table, released: ReleasedRows) -> tuple[str, ...]:
     """The columns by which an attacker links rows: released as they were, and no quasi-identifiers.
 
     A column counts as unchanged if it has no value that the original lacks; one whose cells were exchanged or

@@ -142,7 +142,7 @@ def _each_once(population: Table, names: Sequence[str]) -> Table:
     kinds, count = number_classes([*columns, population.persons.codes])
     some = np.full(count, -1, dtype=np.int64)
     some[kinds] = np.arange(len(kinds))
-    return population.taken(np.sort(some))
+    return population.take(np.sort(some))
 
 
 def _covered_sizes(release: Table, population: Table, original: Table | None) -> Int:

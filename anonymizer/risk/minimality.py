@@ -63,7 +63,7 @@ def minimality_risk(
     k, l = fulfilled.k, fulfilled.sensitive[column].l  # noqa: E741 - the name of the field
     known = persons_by_group(original, release, column, randomness)
     keys = release.table.roles.quasi_identifiers
-    kinds, _ = classes_of(original.taken(known.persons), keys)
+    kinds, _ = classes_of(original.take(known.persons), keys)
     told, right = np.zeros(len(known.codes), dtype=np.bool_), np.zeros(len(known.codes), dtype=np.bool_)
     by_share = 0.0
     sizes = known.counts.sum(axis=1)

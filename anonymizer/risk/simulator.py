@@ -182,7 +182,7 @@ def simulate_attack(
     true_row[method.origin_] = np.arange(len(release))
     became = {column: true_row[original.missing(column) & (true_row >= 0)] for column in columns}
     if records is not None:
-        original, true_row = original.taken(records), true_row[records]
+        original, true_row = original.take(records), true_row[records]
     matched = [_Matched.of(original, release, column, method, became[column]) for column in columns]
     cells = np.stack([one.codes for one in matched], axis=1)
     profiles, profile = np.unique(cells, axis=0, return_inverse=True)
@@ -204,7 +204,7 @@ def simulate_attack(
     starts = np.searchsorted(profile[by_profile], np.arange(len(profiles) + 1))
     persons = None if release.persons is None or not release.persons.repeat else release.persons
     for confidence in range(2):
-        packed = [one.packed(high=not confidence) for one in matched]
+        packed = [one.pack(high=not confidence) for one in matched]
         for block in _blocks(len(profiles), len(release)):
             # a bit for each released row; the row stays a candidate while it is one in every column
             hits = packed[0][profiles[block, 0]]
@@ -290,7 +290,7 @@ class _Matched:
         codes = np.where(before.codes < 0, len(before.values), before.codes)
         return cls(codes, after.codes, *(np.vstack((np.hstack((one, kept)), gap)) for one in (high, low)))
 
-    def packed(self, *, high: bool) -> Packed:
+    def pack(self, *, high: bool) -> Packed:
         """A bit for each released row, shape (u, words)."""
         member = self.high if high else self.low
         blocks = _blocks(len(member), 8 * len(self.cells))

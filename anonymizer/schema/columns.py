@@ -17,7 +17,7 @@ from anonymizer.errors import SpecError
 from anonymizer.schema.documents import table_of
 from commons.errors import near
 from commons.settings.marks import Key, Read, Repeated, Wrong
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 
 Kind = Literal["integer", "float", "category", "text", "date", "boolean"]
 Missing = Literal["refuse", "value", "drop", "impute"]
@@ -54,7 +54,7 @@ def _ends(value: Any, place: str) -> tuple[float | None, float | None]:
     return value[0], value[1]
 
 
-def _unchecked(value: Any, place: str) -> Any:
+def _pass_on(value: Any, place: str) -> Any:
     """What the column itself checks, whoever makes it."""
     del place
     return value
@@ -81,17 +81,17 @@ class Column:
         SpecError: the entries do not fit each other, or a number is out of range.
     """
 
-    kind: Annotated[Kind | None, Key("type"), Read(_unchecked, {"enum": [*KINDS]})] = None
+    kind: Annotated[Kind | None, Key("type"), Read(_pass_on, {"enum": [*KINDS]})] = None
     lower: Annotated[float | None, Key("bounds"), Read(_read_lower, _BOUNDS)] = None
     upper: Annotated[float | None, Key("bounds"), Read(_read_upper, _BOUNDS)] = None
-    step: Annotated[float | None, Read(_unchecked, {"type": "number", "exclusiveMinimum": 0})] = None
+    step: Annotated[float | None, Read(_pass_on, {"type": "number", "exclusiveMinimum": 0})] = None
     categories: Annotated[
         tuple[str, ...] | None,
         Repeated(),
         Wrong("is not a list of texts", 'Write categories = ["low", "high"].'),
     ] = None
     ordered: bool = False
-    missing: Annotated[Missing, Read(_unchecked, {"enum": [*MISSING]})] = "refuse"
+    missing: Annotated[Missing, Read(_pass_on, {"enum": [*MISSING]})] = "refuse"
     unit: str = ""
 
     def __post_init__(self) -> None:
@@ -174,7 +174,7 @@ class Column:
         Raises:
             SpecError: there is an unknown key, or an entry that is impossible.
         """
-        return declared(cls, table_of(document, place))
+        return read_declared(cls, table_of(document, place))
 
     def to_mapping(self) -> dict[str, Any]:
         """The same as plain values, as `from_mapping` reads it."""

@@ -49,7 +49,7 @@ class ReleaseMeasure:
             AnonymizerError: no release can be made at the point.
         """
         spec = self.space.spec(point)
-        table = self.original.declared(spec.roles, spec.hierarchies, spec.schema)
+        table = self.original.declare(spec.roles, spec.hierarchies, spec.schema)
         table = replace(table, origin=np.arange(len(table)))
         found = []
         for number in range(max(1, self.repetitions)):

@@ -155,7 +155,7 @@ def search(
     if strategy == "grid":
         points = space.grid
         done: list[SearchTrial] = []
-        for trial in each(_tried, measure, points, workers):
+        for trial in each(_try, measure, points, workers):
             done.append(trial)
             if on_progress:
                 on_progress(len(done), len(points), done[-1])
@@ -171,7 +171,7 @@ def search(
     return SearchResult(limit, tuple(_bayes(space, measure, limit, trials, on_progress, random_state)))
 
 
-def _tried(measure: Measure, point: Mapping[str, Any]) -> SearchTrial:
+def _try(measure: Measure, point: Mapping[str, Any]) -> SearchTrial:
     try:
         risk, utility = measure(point)
     except AnonymizerError as problem:
@@ -198,8 +198,8 @@ def _bayes(
     done: list[SearchTrial] = []
     for _ in range(trials):
         asked = study.ask()
-        point = {name: _suggested(asked, name, one) for name, one in space.free.items()}
-        trial = _tried(measure, point)
+        point = {name: _suggest(asked, name, one) for name, one in space.free.items()}
+        trial = _try(measure, point)
         failed = bool(trial.problem) or np.isnan(trial.utility)
         asked.set_constraint("risk", 1.0 if failed else trial.risk - limit)
         study.tell(asked, 0.0 if failed else trial.utility)
@@ -209,7 +209,7 @@ def _bayes(
     return done
 
 
-def _suggested(asked: Any, name: str, free: Any) -> Any:
+def _suggest(asked: Any, name: str, free: Any) -> Any:
     if not isinstance(free, Range):
         return free.grid[asked.suggest_categorical(name, list(range(len(free.grid))))]
     if free.whole:

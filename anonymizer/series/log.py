@@ -69,7 +69,7 @@ class Log:
             TableError: the table has no rows or lacks a column, a cell is missing, a time cannot be read, or
                 an amount is not a number.
         """
-        return cls._made(table, user, time, cls._texts(table, item), amount)
+        return cls._make(table, user, time, cls._texts(table, item), amount)
 
     @classmethod
     def of_places(cls, table: Table, *, user: str, time: str, place: tuple[str, str], cell: float) -> Log:
@@ -104,10 +104,10 @@ class Log:
             corners.append(squares_from_0.astype(np.int64))
         squares, item = np.unique(np.stack(corners, axis=1), axis=0, return_inverse=True)
         names = tuple(":".join(f"{end * cell:.10g}" for end in square) for square in squares.tolist())
-        return cls._made(table, user, time, (names, item.reshape(-1)), None)
+        return cls._make(table, user, time, (names, item.reshape(-1)), None)
 
     @classmethod
-    def _made(
+    def _make(
         cls,
         table: Table,
         user: str,

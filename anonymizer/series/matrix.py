@@ -92,11 +92,11 @@ class Matrix:
         frame.insert(0, USER, pd.Series(self.users, dtype="str"))
         return Table.of(frame, Roles(identifiers=(USER,), quasi_identifiers=self.items))
 
-    def taken(self, rows: Int) -> Matrix:
+    def take(self, rows: Int) -> Matrix:
         """Some users, in the given order."""
         return replace(self, cells=self.cells[rows], users=tuple(self.users[row] for row in rows.tolist()))
 
-    def pseudonymized(self, seed: int | None = None) -> tuple[Matrix, Int]:
+    def pseudonymize(self, seed: int | None = None) -> tuple[Matrix, Int]:
         """The matrix with fresh pseudonyms in the place of users, rows in random order.
 
         Args:
@@ -107,7 +107,7 @@ class Matrix:
             The matrix, and where each of its rows stood, shape (n,).
         """
         order = Randomness(seed, f"pseudonyms {self.window}").permutation(len(self))
-        found = self.taken(order)
+        found = self.take(order)
         width = len(str(len(self)))
         return replace(found, users=tuple(f"p{row:0{width}}" for row in range(1, len(self) + 1))), order
 
@@ -141,8 +141,8 @@ def matrices(
         raise TableError("The log is empty.", "Give at least one event.")
     if not windows or minimum_users < 1:
         raise TableError("There is no window, or minimum_users is below 1.", "Give a window, and 1 or more.")
-    counted = [_counted(log, window, cells) for window in windows]
-    _apart(log, windows)
+    counted = [_count(log, window, cells) for window in windows]
+    _check_disjoint(log, windows)
     kept = np.flatnonzero(np.min([_users_of(one) for one in counted], axis=0) >= minimum_users)
     if not len(kept):
         raise TableError(
@@ -160,7 +160,7 @@ def matrices(
     return tuple(found)
 
 
-def _counted(log: Log, window: Window, cells: Cells) -> Any:
+def _count(log: Log, window: Window, cells: Cells) -> Any:
     """All users by all items in a window."""
     start, end = log.moment(window.start), log.moment(window.end)
     if not start < end:
@@ -170,7 +170,7 @@ def _counted(log: Log, window: Window, cells: Cells) -> Any:
         )
     inside = (log.time >= start) & (log.time < end)
     if not inside.any():
-        first, last = (_said(log, moment) for moment in (log.time.min(), log.time.max()))
+        first, last = (_format_moment(log, moment) for moment in (log.time.min(), log.time.max()))
         raise TableError(
             f"The window {window} holds no user: the events of the log are from {first} to {last}.",
             "Give a window with events.",
@@ -190,7 +190,7 @@ def _counted(log: Log, window: Window, cells: Cells) -> Any:
     return found
 
 
-def _said(log: Log, moment: float) -> str:
+def _format_moment(log: Log, moment: float) -> str:
     return f"{moment:g}" if log.numbered else str(np.datetime64(round(moment), "us"))[:19]
 
 
@@ -198,7 +198,7 @@ def _users_of(matrix: Any) -> Int:
     return np.asarray(np.bincount(matrix.indices, minlength=matrix.shape[1]), dtype=np.int64)
 
 
-def _apart(log: Log, windows: Sequence[Window]) -> None:
+def _check_disjoint(log: Log, windows: Sequence[Window]) -> None:
     """Check that no moment is in two windows: an event in both would link them."""
     ends = sorted((log.moment(one.start), log.moment(one.end), str(one)) for one in windows)
     for (_, end, one), (start, _, other) in pairwise(ends):

@@ -80,7 +80,7 @@ class Recombined(Method):
         """A cell is a product of factors of all cells."""
         columns = self.columns_of(table)
         read = table.provenance.content(*columns).spread()
-        return table.provenance.recoded(dict.fromkeys(columns, read), gaps="none").with_rows(read)
+        return table.provenance.recode(dict.fromkeys(columns, read), gaps="none").with_rows(read)
 
     @override
     def check(self) -> None:
@@ -113,16 +113,16 @@ class Recombined(Method):
             penalty=self.penalty,
             seed=self.random_state,
         )
-        users, rows = self._protected(found.users)
+        users, rows = self._protect(found.users)
         items = found.items
         if self.refit:
             positive = self.factorization == "nmf"
             items = refit_features(cells[rows], users, penalty=self.penalty, positive=positive)
         self.factors_ = Factors(users, items)
         product = _product(self.factors_, self.digits)
-        return table.taken(rows).replaced(dict(zip(columns, product.T, strict=True)))
+        return table.take(rows).replace(dict(zip(columns, product.T, strict=True)))
 
-    def _protected(self, users: Float) -> tuple[Float, NDArray[np.int64]]:
+    def _protect(self, users: Float) -> tuple[Float, NDArray[np.int64]]:
         """U' and, of each of its rows, where it stood in U."""
         names = tuple(f"f{number}" for number in range(1, self.rank + 1))
         schema = Schema()

@@ -38,7 +38,7 @@ from anonymizer.tables.dialect import read_dialect
 from anonymizer.tables.table import Table
 from commons.settings.bounds import Between
 from commons.settings.marks import Item, Key, Length, Read, UnfitError, Wrong
-from commons.settings.reader import Tables, declared, schema_of
+from commons.settings.reader import Tables, read_declared, schema_of
 from commons.settings.shapes import Document
 from commons.tabular.dialect import Dialect
 
@@ -48,7 +48,7 @@ _HIDDEN: Final = ("steps", "columns", "random_state")
 """Parameters of the factorization that are not written in its section."""
 
 
-def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
+def _read_recombined(given: Mapping[str, Any], place: str) -> Recombined:
     known = tuple(name for name in Recombined().get_params(deep=False) if name not in _HIDDEN)
     named = {"kind" if key == "factorization" else key for key in known}
     table_of(given, place).only(named)
@@ -67,7 +67,7 @@ def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
 
 def _factorization(given: Any, place: str) -> Mapping[str, Any]:
     table = table_of(given, place).table
-    _recombined(table, place)
+    _read_recombined(table, place)
     return table
 
 
@@ -221,7 +221,7 @@ class SeriesSpec:
                 method.set_params(random_state=start + place + 1)
             steps.append((str(step.get("name", f"{place + 1}-{step['method']}")), method))
         if self.factorization is not None:
-            whole = _recombined(self.factorization, "factorization")
+            whole = _read_recombined(self.factorization, "factorization")
             whole.set_params(steps=tuple(steps), random_state=start)
             steps = [("factorization", cast("Method", whole))]
         found = Pipeline(steps=steps)
@@ -254,7 +254,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
     Raises:
         SpecError: as `read_series`.
     """
-    found = declared(SeriesFile, table_of(document, place))
+    found = read_declared(SeriesFile, table_of(document, place))
     for number, step in enumerate(found.steps, 1):
         make_method(step, f"{place}, step {number}")
     if found.factorization is None and not found.steps:

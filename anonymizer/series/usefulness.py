@@ -110,7 +110,7 @@ def scores(cells: Float, rest: Float, items: Sequence[int] | Int) -> Scores:
     with threadpool_limits(limits=1):
         for item in np.asarray(items).tolist():
             others = np.delete(np.arange(cells.shape[1]), item)
-            found.append(_scored(cells, item, others, rest[:, others], rest[:, item] > 0))
+            found.append(_score(cells, item, others, rest[:, others], rest[:, item] > 0))
     return Scores(*np.array(found).mean(axis=0).tolist())
 
 
@@ -132,7 +132,7 @@ def usefulness(original: Float, release: Float, rest: Float, items: Sequence[int
     return Usefulness(before, after, after.f / before.f, np.asarray(items))
 
 
-def _scored(matrix: Float, item: int, others: Int, rest: Float, truth: NDArray[np.bool_]) -> list[float]:
+def _score(matrix: Float, item: int, others: Int, rest: Float, truth: NDArray[np.bool_]) -> list[float]:
     answers = _answers(matrix[:, item])
     if answers.all() or not answers.any():
         guesses = np.full(len(rest), bool(answers.all()))

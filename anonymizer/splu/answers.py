@@ -79,7 +79,7 @@ class Cells:
         values = np.array(declared, dtype=object)
         return values, np.array([declared.index(text) for text in texts], dtype=np.int64)[codes.codes]
 
-    def chosen(self, conditions: Sequence[Condition]) -> Bool:
+    def choose(self, conditions: Sequence[Condition]) -> Bool:
         """The values of one column for which all of some conditions about it hold, shape (v,)."""
         name = conditions[0].column
         domain, _ = self.column(name)
@@ -90,7 +90,7 @@ class Cells:
     def rows(self, conditions: Sequence[Condition]) -> Bool:
         """The rows for which all of some conditions about one column hold; a missing cell fulfils none."""
         _, codes = self.column(conditions[0].column)
-        found: Bool = np.append(self.chosen(conditions), False)[codes]
+        found: Bool = np.append(self.choose(conditions), False)[codes]
         return found
 
     def all_rows(self, conditions: Mapping[str, Sequence[Condition]]) -> Bool:
@@ -173,14 +173,14 @@ class SpluAnswers(Answers):
         blurs = []
         for name, some in split.sensitive.items():
             state = 2 * state + self._cells.rows(some)
-            blurs.append(Blur.of(self._published(name), self._cells.chosen(some), self._gamma))
+            blurs.append(Blur.of(self._publish(name), self._cells.choose(some), self._gamma))
         shape = (2,) * (1 + len(blurs))
         observed = np.bincount(state, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
         if self._as_printed:
             return estimate_as_printed(observed, [self._gamma] * len(blurs))
         return estimate(observed, blurs)
 
-    def _published(self, name: str) -> NDArray[np.float64]:
+    def _publish(self, name: str) -> NDArray[np.float64]:
         if name not in self._counts:
             domain, codes = self._cells.column(name)
             self._counts[name] = np.bincount(codes, minlength=len(domain)).astype(np.float64)

@@ -119,7 +119,7 @@ def estimate(observed: Float, blurs: Sequence[Blur]) -> Estimate:
     matrices = _matrices(observed, blurs)
     if min(float(np.linalg.det(one)) for one in matrices) < _BLIND:
         return Estimate(inside * _independent(observed), 0.0, inside)
-    free = _inverted(observed[None], blurs)[0]
+    free = _invert(observed[None], blurs)[0]
     counts, rounds, converged = free, 0, True
     if free.min() < 0:
         counts, rounds, converged = iterate(
@@ -195,9 +195,9 @@ def iterate(
 
 
 def _round(counts: Float, observed: Float, matrices: Sequence[Float]) -> Float:
-    expected = _applied(counts, [one.T for one in matrices])
+    expected = _apply(counts, [one.T for one in matrices])
     ratio = np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0)
-    found: Float = counts * _applied(ratio, matrices)
+    found: Float = counts * _apply(ratio, matrices)
     return found
 
 
@@ -232,7 +232,7 @@ class _Spread:
     def by_row(self, shares: Float) -> Float:
         """What a row of each state adds."""
         matrices = [blur.matrix(share) for blur, share in zip(self.blurs, shares, strict=True)]
-        return _applied(self.slope**2, matrices) - _applied(self.slope, matrices) ** 2
+        return _apply(self.slope**2, matrices) - _apply(self.slope, matrices) ** 2
 
     def total(self, shares: Float) -> float:
         """The variance, if sets have these shares of all rows."""
@@ -277,14 +277,14 @@ def _matrices(observed: Float, blurs: Sequence[Blur]) -> list[Float]:
     return [blur.matrix(np.asarray(_share(observed, axis))) for axis, blur in enumerate(blurs, 1)]
 
 
-def _applied(states: Float, matrices: Sequence[Float]) -> Float:
+def _apply(states: Float, matrices: Sequence[Float]) -> Float:
     """The Kronecker product of the matrices times a vector of states, axis by axis; the first axis stays."""
     for axis, matrix in enumerate(matrices, 1):
         states = np.moveaxis(np.tensordot(matrix, states, axes=(1, axis)), 0, axis)
     return states
 
 
-def _inverted(observed: Float, blurs: Sequence[Blur]) -> Float:
+def _invert(observed: Float, blurs: Sequence[Blur]) -> Float:
     """The counts that the published ones are the expectation of, unbounded; shape (batch, 2, ..., 2)."""
     total = observed.reshape(len(observed), -1).sum(axis=1)
     inverses = []
@@ -299,10 +299,10 @@ def _inverted(observed: Float, blurs: Sequence[Blur]) -> Float:
 
 
 def _gradient(observed: Float, blurs: Sequence[Blur]) -> Float:
-    """The derivatives of the last state of `_inverted` by the published counts, shape of `observed`."""
+    """The derivatives of the last state of `_invert` by the published counts, shape of `observed`."""
     step = max(1e-5 * float(observed.sum()), 1e-3)
     size = observed.size
     moves = step * np.eye(size).reshape(size, *observed.shape)
-    both = _inverted(np.concatenate([observed + moves, observed - moves]), blurs).reshape(2, size, size)
+    both = _invert(np.concatenate([observed + moves, observed - moves]), blurs).reshape(2, size, size)
     slope: Float = (both[0, :, -1] - both[1, :, -1]) / (2 * step)
     return slope.reshape(observed.shape)

@@ -145,7 +145,7 @@ class Budget:
         self._losses.append(loss)
 
 
-def _accounted(scale: float, delta: float) -> Any:
+def _account(scale: float, delta: float) -> Any:
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
     gaussian = dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
     return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(gaussian), delta=delta)
@@ -155,7 +155,7 @@ def _accounted(scale: float, delta: float) -> Any:
 def _rho(epsilon: float, delta: float) -> float:
     """The most zCDP that is (epsilon, delta)-differentially private."""
     scale = dp.binary_search_param(
-        lambda scale: _accounted(scale, delta), d_in=1.0, d_out=(epsilon, delta), T=float, bounds=_SCALES
+        lambda scale: _account(scale, delta), d_in=1.0, d_out=(epsilon, delta), T=float, bounds=_SCALES
     )
     return float(1 / (2 * scale**2))
 
@@ -163,4 +163,4 @@ def _rho(epsilon: float, delta: float) -> float:
 @lru_cache(maxsize=1024)
 def _epsilon(rho: float, delta: float) -> float:
     """The epsilon of some zCDP: that of Gaussian noise with this rho."""
-    return float(_accounted(1 / math.sqrt(2 * rho), delta).map(1.0)[0])
+    return float(_account(1 / math.sqrt(2 * rho), delta).map(1.0)[0])

@@ -101,7 +101,7 @@ def fit_model(
             factor = model.potentials[clique]
             columns = tuple(int(name) for name in factor.domain)
             factors[columns] = np.asarray(factor.values, dtype=np.float64)
-        return _calibrated(mbi, sizes, factors)
+        return _calibrate(mbi, sizes, factors)
 
 
 def scale_model(
@@ -130,18 +130,18 @@ def scale_model(
             sides = (np.exp(known[(column,)]) for column in one.columns)
             expected = np.multiply.outer(*sides) / total
         if len(one.columns) == 2:
-            here = _raked(here, expected.sum(axis=1), expected.sum(axis=0))
+            here = _rake(here, expected.sum(axis=1), expected.sum(axis=0))
         known[one.columns] = known.get(one.columns, 0.0) + np.log(here / expected)
     with _library() as mbi:
-        return _calibrated(mbi, sizes, known)
+        return _calibrate(mbi, sizes, known)
 
 
-def _calibrated(mbi: Any, sizes: Sequence[int], factors: Mapping[Columns, Float]) -> Fitted:
+def _calibrate(mbi: Any, sizes: Sequence[int], factors: Mapping[Columns, Float]) -> Fitted:
     cliques, edges = _tree(mbi, sizes, list(factors))
-    return Fitted(JunctionTree.calibrated(cliques, edges, factors, sizes), factors)
+    return Fitted(JunctionTree.calibrate(cliques, edges, factors, sizes), factors)
 
 
-def _raked(pair: Float, rows: Float, columns: Float) -> Float:
+def _rake(pair: Float, rows: Float, columns: Float) -> Float:
     """A positive table scaled to sums of its rows and columns."""
     for _ in range(_RAKES):
         pair = pair * (rows / pair.sum(axis=1))[:, None]

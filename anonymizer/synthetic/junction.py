@@ -34,7 +34,7 @@ class JunctionTree:
     order: tuple[tuple[int, int], ...] = field(repr=False)
 
     @classmethod
-    def calibrated(
+    def calibrate(
         cls,
         cliques: Sequence[Columns],
         edges: Sequence[tuple[int, int]],
@@ -52,17 +52,17 @@ class JunctionTree:
         tables = [np.zeros([sizes[column] for column in clique]) for clique in cliques]
         for columns, values in factors.items():
             home = next(place for place, clique in enumerate(cliques) if set(columns) <= set(clique))
-            tables[home] = tables[home] + _laid(values, columns, cliques[home])
+            tables[home] = tables[home] + _lay_out(values, columns, cliques[home])
         order = _walk(len(cliques), edges)
         messages: dict[int, Float] = {}
         for child, parent in reversed(order[1:]):
-            messages[child] = _summed(tables[child], cliques[child], _shared(cliques, child, parent))
-            shared = _shared(cliques, child, parent)
-            tables[parent] = tables[parent] + _laid(messages[child], shared, cliques[parent])
+            messages[child] = _sum_out(tables[child], cliques[child], _separator(cliques, child, parent))
+            shared = _separator(cliques, child, parent)
+            tables[parent] = tables[parent] + _lay_out(messages[child], shared, cliques[parent])
         for child, parent in order[1:]:
-            shared = _shared(cliques, child, parent)
-            whole = _summed(tables[parent], cliques[parent], shared)
-            tables[child] = tables[child] + _laid(whole - messages[child], shared, cliques[child])
+            shared = _separator(cliques, child, parent)
+            whole = _sum_out(tables[parent], cliques[parent], shared)
+            tables[child] = tables[child] + _lay_out(whole - messages[child], shared, cliques[child])
         beliefs = tuple(np.exp(table - scipy.special.logsumexp(table)) for table in tables)
         return cls(tuple(cliques), beliefs, order)
 
@@ -111,18 +111,18 @@ class JunctionTree:
                     found[other] = _marginal(joint[place], (-1, *clique), (-1, other))
             for next_place in near[place]:
                 if next_place not in joint:
-                    joint[next_place] = self._passed(joint[place], place, next_place)
+                    joint[next_place] = self._pass_on(joint[place], place, next_place)
                     waiting.append(next_place)
         return found
 
-    def _passed(self, joint: Float, place: int, following: int) -> Float:
+    def _pass_on(self, joint: Float, place: int, following: int) -> Float:
         """The joint of something with a clique, from that with a neighbouring clique; shape (k, sizes...)."""
-        shared = _shared(self.cliques, place, following)
+        shared = _separator(self.cliques, place, following)
         clique, belief = self.cliques[following], self.beliefs[following]
         known = _marginal(joint, (-1, *self.cliques[place]), (-1, *shared))
         given = _marginal(belief, clique, shared)
         ratio = np.divide(known, given, out=np.zeros_like(known), where=given > 0)
-        return _laid(ratio, (-1, *shared), (-1, *clique)) * belief
+        return _lay_out(ratio, (-1, *shared), (-1, *clique)) * belief
 
 
 def _walk(count: int, edges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -144,18 +144,18 @@ def _walk(count: int, edges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int]
     return tuple(order)
 
 
-def _shared(cliques: Sequence[Columns], one: int, two: int) -> Columns:
+def _separator(cliques: Sequence[Columns], one: int, two: int) -> Columns:
     return tuple(column for column in cliques[one] if column in cliques[two])
 
 
-def _laid(values: Float, columns: Columns, clique: Columns) -> Float:
+def _lay_out(values: Float, columns: Columns, clique: Columns) -> Float:
     """A table over some columns of a clique with an axis for each column of it, of length 1 for others."""
     order = sorted(range(len(columns)), key=lambda place: clique.index(columns[place]))
     shape = [values.shape[columns.index(column)] if column in columns else 1 for column in clique]
     return np.asarray(values).transpose(order).reshape(shape)
 
 
-def _summed(table: Float, clique: Columns, kept: Columns) -> Float:
+def _sum_out(table: Float, clique: Columns, kept: Columns) -> Float:
     axes = tuple(place for place, column in enumerate(clique) if column not in kept)
     return np.asarray(scipy.special.logsumexp(table, axis=axes)) if axes else table
 

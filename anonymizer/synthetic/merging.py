@@ -53,11 +53,11 @@ class Merging:
         """How many groups there are."""
         return int(self.groups.max()) + 1
 
-    def joined(self, values: Float) -> Float:
+    def join(self, values: Float) -> Float:
         """Counts of the groups, shape (size,)."""
         return np.bincount(self.groups, values, minlength=self.size).astype(np.float64)
 
-    def parted(self, groups: Int, randomness: Randomness) -> Int:
+    def part(self, groups: Int, randomness: Randomness) -> Int:
         """A cell of each group, shape (n,)."""
         order = np.argsort(self.groups, kind="stable")
         steps = np.cumsum(self.shares[order]) - self.groups[order]
@@ -95,5 +95,5 @@ class MergedChain:
     def draw(self, rows: int, randomness: Randomness) -> Int:
         """Draw rows of cells, shape (rows, d); cells of a group differ by their shares only."""
         groups = self.chain.draw(rows, randomness)
-        columns = [one.parted(groups[:, place], randomness) for place, one in enumerate(self.merging)]
+        columns = [one.part(groups[:, place], randomness) for place, one in enumerate(self.merging)]
         return np.stack(columns, axis=1)

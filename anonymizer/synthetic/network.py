@@ -72,7 +72,7 @@ def draw_rows(network: Sequence[Conditional], rows: int, randomness: Randomness)
             kinds, groups = np.unique(key, return_inverse=True)
         else:
             kinds, groups = np.zeros(1, dtype=np.int64), np.zeros(rows, dtype=np.int64)
-        found[:, one.column] = _given(_chances(table, kinds), groups, randomness)
+        found[:, one.column] = _draw_given(_chances(table, kinds), groups, randomness)
     return found
 
 
@@ -87,7 +87,7 @@ def _chances(table: Float, kinds: Int) -> Float:
     return normalized
 
 
-def _given(chances: Float, groups: Int, randomness: Randomness) -> Int:
+def _draw_given(chances: Float, groups: Int, randomness: Randomness) -> Int:
     """A value for each row by the distribution of its group."""
     rows, (kinds, width) = len(groups), chances.shape
     order = np.lexsort((randomness.words(rows), groups))

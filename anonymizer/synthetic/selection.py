@@ -69,7 +69,7 @@ def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> ConditionalChai
     }
     for pair in _tree(scores, count, budget, third):
         noisy = budget.counts(small.counts(pair).ravel(), third / (count - 1))
-        measured.append(_shaped(noisy, pair, small))
+        measured.append(_shape(noisy, pair, small))
     found = fit_model(small.sizes, measured, total, steps=steps)
     return MergedChain(ConditionalChain(found.tree.network, total), tuple(merging))
 
@@ -114,7 +114,7 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> MergedC
         ]
         chosen = kept[budget.choice(np.array(scores), (1 - _MEASURING) * share, 1.0)]
         noisy = budget.counts(true[chosen].astype(np.int64).ravel(), _MEASURING * share)
-        measured.append(_shaped(noisy, chosen, small))
+        measured.append(_shape(noisy, chosen, small))
         model = scale_model(small.sizes, measured, total, model)
         before, estimates = estimates, _estimates(model, true, total)
         moved = np.abs(estimates[chosen] - before[chosen]).sum()
@@ -139,12 +139,12 @@ def _total(ones: Sequence[Noisy]) -> float:
 def _merged_ones(ones: Sequence[Noisy], merging: Sequence[Merging]) -> list[MeasuredMarginal]:
     """The columns' counts by groups; the noise of a group of several cells is taken for that of one."""
     return [
-        MeasuredMarginal((place,), how.joined(one.values), one.deviation)
+        MeasuredMarginal((place,), how.join(one.values), one.deviation)
         for place, (one, how) in enumerate(zip(ones, merging, strict=True))
     ]
 
 
-def _shaped(noisy: Noisy, columns: Columns, data: Coded) -> MeasuredMarginal:
+def _shape(noisy: Noisy, columns: Columns, data: Coded) -> MeasuredMarginal:
     shape = tuple(data.sizes[column] for column in columns)
     return MeasuredMarginal(columns, noisy.values.reshape(shape), noisy.deviation)
 

@@ -35,25 +35,25 @@ def read(path: Path, dialect: Dialect) -> pl.DataFrame:
         TableError: its first line does not name the columns, or a row has too few or too many cells.
     """
     file = source_of(path, dialect)
-    with _explained(file):
+    with _explain_errors(file):
         names, filled, above = _header(file)
         if not filled:
             return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-        with _stream(file) as source, _located(file, names, above):
+        with _stream(file) as source, _locate_errors(file, names, above):
             found = pc.read_csv(source, *_options(names, dialect, above))
         _check_closed(file, found)
-        return _framed(file, found)
+        return _to_frame(file, found)
 
 
 def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
     """The same by at most `rows` rows at a time."""
     file = source_of(path, dialect)
-    with _explained(file):
+    with _explain_errors(file):
         names, filled, above = _header(file)
         if not filled:
             return
         held: list[pa.RecordBatch] = []
-        with _stream(file) as source, _located(file, names, above):
+        with _stream(file) as source, _locate_errors(file, names, above):
             for batch in pc.open_csv(source, *_options(names, dialect, above)):
                 held.append(batch)
                 if sum(map(len, held)) < rows:
@@ -61,12 +61,12 @@ def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
                 table = pa.Table.from_batches(held)
                 whole = len(table) // rows * rows
                 for start in range(0, whole, rows):
-                    yield _framed(file, table.slice(start, rows))
+                    yield _to_frame(file, table.slice(start, rows))
                 held = table.slice(whole).to_batches()
         if held:
             table = pa.Table.from_batches(held)
             _check_closed(file, table)
-            yield _framed(file, table)
+            yield _to_frame(file, table)
 
 
 def source_of(path: Path, dialect: Dialect = PLAIN) -> CsvFile:
@@ -107,7 +107,7 @@ class CsvParts:
             text = plain[start : start + _ROWS].write_csv(
                 include_header=not self._begun, separator=self._dialect.separator
             )
-            self._file.write(self._encoded(text))
+            self._file.write(self._encode(text))
             self._begun = True
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class CsvParts:
         self._file.close()
         self._plain.close()
 
-    def _encoded(self, text: str) -> bytes:
+    def _encode(self, text: str) -> bytes:
         encoding = "utf-8" if self._dialect.is_utf8 else self._dialect.encoding
         try:
             found = text.encode(encoding)
@@ -190,7 +190,7 @@ def _options(
 
 
 @contextmanager
-def _located(file: CsvFile, names: list[str], above: int) -> Iterator[None]:
+def _locate_errors(file: CsvFile, names: list[str], above: int) -> Iterator[None]:
     """Say of a row that does not fit where it stands; Arrow counts rows only if it reads one by one."""
     try:
         yield
@@ -199,12 +199,12 @@ def _located(file: CsvFile, names: list[str], above: int) -> Iterator[None]:
             raise
         wrong: list[Any] = []
 
-        def seen(row: Any) -> str:
+        def note(row: Any) -> str:
             wrong.append(row)
             return "error"
 
         reading, parsing, converting = _options(names, file.dialect, above, careful=True)
-        parsing.invalid_row_handler = seen
+        parsing.invalid_row_handler = note
         try:
             with _stream(file) as source:
                 pc.read_csv(source, reading, parsing, converting)
@@ -220,10 +220,10 @@ def _located(file: CsvFile, names: list[str], above: int) -> Iterator[None]:
 
 
 @contextmanager
-def _explained(file: CsvFile) -> Iterator[None]:
+def _explain_errors(file: CsvFile) -> Iterator[None]:
     """What Arrow raises, and other readers, as an error with a hint."""
     try:
-        with file.explained():
+        with file.explain():
             yield
     except pa.ArrowInvalid as problem:
         text = str(problem)
@@ -258,7 +258,7 @@ def _check_closed(file: CsvFile, table: pa.Table) -> None:
         )
 
 
-def _framed(file: CsvFile, table: pa.Table) -> pl.DataFrame:
+def _to_frame(file: CsvFile, table: pa.Table) -> pl.DataFrame:
     """The rows as a frame.
 
     Raises:

@@ -12,7 +12,7 @@ import polars as pl
 
 from anonymizer.errors import SpecError
 from anonymizer.schema.documents import table_of
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 from commons.tabular.cells import ABOVE_SIGN, LIMIT_SIGN
 from commons.tabular.dialect import Dialect, Writing
 
@@ -28,7 +28,7 @@ def read_dialect(given: Any, place: str = "csv") -> Dialect:
     Raises:
         SpecError: there is an unknown key, or an entry is impossible.
     """
-    found = declared(Dialect, table_of(given, place))
+    found = read_declared(Dialect, table_of(given, place))
     for key, what, hint in found.faults():
         raise SpecError(f"{place}: {key} {what}.", hint)
     return found

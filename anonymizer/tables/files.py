@@ -40,7 +40,7 @@ def read(path: str | Path, dialect: Dialect = _PLAIN) -> pd.DataFrame:
         TableError: it has no columns, two of one name, or rows with more or fewer cells than columns.
     """
     found = table(path, dialect)
-    return found.converted(found.names).frame.to_pandas()
+    return found.convert(found.names).frame.to_pandas()
 
 
 def table(path: str | Path, dialect: Dialect = _PLAIN) -> Table:
@@ -61,7 +61,7 @@ def table(path: str | Path, dialect: Dialect = _PLAIN) -> Table:
     if kind(place) == ".parquet":
         return Table.of(parquet.read(place))
     frame = csvs.read(place, dialect)
-    _titled(place, frame, dialect)
+    _check_titles(place, frame, dialect)
     return Table.of(frame, numbers_in=_kinds([frame], dialect), dialect=dialect)
 
 
@@ -163,7 +163,7 @@ def write_text(text: str, path: str | Path) -> None:
         part.write_text(text, encoding="utf-8")
 
 
-def _titled(path: Path, frame: pl.DataFrame, dialect: Dialect) -> None:
+def _check_titles(path: Path, frame: pl.DataFrame, dialect: Dialect) -> None:
     """Refuse a file whose first line is a row of the table: its cells would be released as names.
 
     It is one if half of its cells are also cells of their own columns, among them a number and a text.
@@ -194,7 +194,7 @@ def _kinds(frames: Iterable[pl.DataFrame], dialect: Dialect) -> dict[str, Kind]:
 def _polars(content: Any, *, typed: bool) -> pl.DataFrame:
     frame = content
     if isinstance(content, Table):
-        frame = (content.converted(content.names) if typed else content).native
+        frame = (content.convert(content.names) if typed else content).native
     if isinstance(frame, pl.DataFrame):
         return frame
     try:

@@ -24,15 +24,15 @@ def read(path: Path) -> pl.DataFrame:
         FileError: it is no Parquet, or has a column of a type that cannot be held.
         TableError: it has two columns of one name.
     """
-    with _opened(path) as file:
-        return _framed(file.read(), path)
+    with _open(path) as file:
+        return _to_frame(file.read(), path)
 
 
 def batches(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     """The same by at most `rows` rows at a time."""
-    with _opened(path) as file:
+    with _open(path) as file:
         for batch in file.iter_batches(batch_size=rows):
-            yield _framed(pa.Table.from_batches([batch]), path)
+            yield _to_frame(pa.Table.from_batches([batch]), path)
 
 
 def texts(frame: pl.DataFrame) -> pl.DataFrame:
@@ -78,7 +78,7 @@ class ParquetParts:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+def _open(path: Path) -> Iterator[pq.ParquetFile]:
     with open_parquet(path, FileError, FileError, name=str(path)) as file:
         names = file.schema_arrow.names
         for name in names:
@@ -87,7 +87,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
         yield file
 
 
-def _framed(table: pa.Table, path: Path) -> pl.DataFrame:
+def _to_frame(table: pa.Table, path: Path) -> pl.DataFrame:
     for field in table.schema:
         if "decimal256" in str(field.type):  # Polars aborts
             raise FileError(

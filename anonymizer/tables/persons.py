@@ -24,7 +24,7 @@ class PersonRows:
     codes: Int = field(repr=False)
     most: int | None = None
 
-    def taken(self, rows: Int) -> PersonRows:
+    def take(self, rows: Int) -> PersonRows:
         """Those of some rows, in the given order."""
         return replace(self, codes=self.codes[rows])
 

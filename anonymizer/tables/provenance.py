@@ -149,7 +149,7 @@ class Provenance:
         """What who reads the column reads: its cells and its gaps."""
         return self.cells | self.gaps
 
-    def recoded(self, cells: Dependence, gaps: Dependence) -> Provenance:
+    def recode(self, cells: Dependence, gaps: Dependence) -> Provenance:
         """With other cells; a domain that is not declared is what these cells make it."""
         domain = cells.spread() if self.domain.sources else NOTHING
         return replace(self, cells=cells, gaps=gaps, domain=domain)
@@ -198,17 +198,17 @@ class TableProvenance:
 
     def content(self, *names: str) -> Dependence:
         """What who reads some columns reads."""
-        return _joined(self[name].content for name in names)
+        return _join(self[name].content for name in names)
 
     def gaps(self, *names: str) -> Dependence:
         """What decides which cells of some columns are empty."""
-        return _joined(self[name].gaps for name in names)
+        return _join(self[name].gaps for name in names)
 
     def hierarchies(self, *names: str) -> Dependence:
         """What the hierarchies of some columns were built of."""
-        return _joined(self[name].hierarchy for name in names)
+        return _join(self[name].hierarchy for name in names)
 
-    def recoded(self, cells: Mapping[str, Dependence], *, gaps: Literal["stay", "none"]) -> TableProvenance:
+    def recode(self, cells: Mapping[str, Dependence], *, gaps: Literal["stay", "none"]) -> TableProvenance:
         """With other cells in some columns, which may be new ones.
 
         Args:
@@ -219,7 +219,7 @@ class TableProvenance:
         for name, one in cells.items():
             left = self[name].gaps if gaps == "stay" else NOTHING
             before = self.columns.get(name, Provenance(domain=one))
-            fresh[name] = before.recoded(one, left)
+            fresh[name] = before.recode(one, left)
         return replace(self, columns={**self.columns, **fresh})
 
     def with_rows(self, by: Dependence) -> TableProvenance:
@@ -270,5 +270,5 @@ class TableProvenance:
         return {name: one.content.describe(name) for name, one in self.columns.items()}
 
 
-def _joined(parts: Iterable[Dependence]) -> Dependence:
+def _join(parts: Iterable[Dependence]) -> Dependence:
     return Dependence(frozenset().union(*(one.sources for one in parts)))

@@ -10,7 +10,7 @@ from anonymizer.errors import RoleError
 from anonymizer.schema.documents import table_of
 from commons.errors import near
 from commons.settings.marks import Read
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 
 LISTS: Final = ("identifiers", "quasi_identifiers", "sensitive")
 """The roles that several columns may have."""
@@ -23,7 +23,7 @@ _NAMES: Final[Mapping[str, Any]] = {"type": "array", "items": {"type": "string"}
 _COUNT: Final[Mapping[str, Any]] = {"type": "integer", "minimum": 1, "maximum": MOST}
 
 
-def _unchecked(value: Any, place: str) -> Any:
+def _pass_on(value: Any, place: str) -> Any:
     """What the roles themselves check, whoever makes them."""
     del place
     return value
@@ -42,11 +42,11 @@ class Roles:
         rows_per_person: at most this many rows of a person are released, at least 1; None for all.
     """
 
-    identifiers: Annotated[tuple[str, ...], Read(_unchecked, _NAMES)] = ()
-    quasi_identifiers: Annotated[tuple[str, ...], Read(_unchecked, _NAMES)] = ()
-    sensitive: Annotated[tuple[str, ...], Read(_unchecked, _NAMES)] = ()
-    person: Annotated[str | None, Read(_unchecked, {"type": "string"})] = None
-    rows_per_person: Annotated[int | None, Read(_unchecked, _COUNT)] = None
+    identifiers: Annotated[tuple[str, ...], Read(_pass_on, _NAMES)] = ()
+    quasi_identifiers: Annotated[tuple[str, ...], Read(_pass_on, _NAMES)] = ()
+    sensitive: Annotated[tuple[str, ...], Read(_pass_on, _NAMES)] = ()
+    person: Annotated[str | None, Read(_pass_on, {"type": "string"})] = None
+    rows_per_person: Annotated[int | None, Read(_pass_on, _COUNT)] = None
 
     def __post_init__(self) -> None:
         for role in LISTS:
@@ -85,7 +85,7 @@ class Roles:
         table.error = RoleError
         if unknown := [key for key in table.table if key not in cls.__slots__]:
             raise RoleError(f"{place} has an unknown role {unknown[0]!r}.", near(unknown[0], cls.__slots__))
-        return declared(cls, table)
+        return read_declared(cls, table)
 
     def among(self, columns: Iterable[str]) -> Roles:
         """The roles of some columns only."""

@@ -158,11 +158,11 @@ class Table:
         self.require(column)
         cells = self.column(column)
         if self.schema.of(column).categories is not None and cells.dtype.is_numeric():
-            return self._kept(column, lambda: _texts(cells))
+            return self._keep(column, lambda: _texts(cells))
         if self.dialect is None or column not in self.numbers_in:
             return cells
         dialect, kind = self.dialect, self.numbers_in[column]
-        return self._kept(
+        return self._keep(
             column,
             lambda: nw.from_native(numbers_of(dialect.writing, cells.to_native(), kind), series_only=True),
         )
@@ -178,7 +178,7 @@ class Table:
             self.readings.wrapped[column] = found
         return found
 
-    def _kept(self, column: str, read: Callable[[], nw.Series[Any]]) -> nw.Series[Any]:
+    def _keep(self, column: str, read: Callable[[], nw.Series[Any]]) -> nw.Series[Any]:
         """A column as it reads, which is kept of tables that are small."""
         found = self.readings.read.get(column)
         if found is None:
@@ -250,7 +250,7 @@ class Table:
                 self.readings.coded[column] = known
         return known
 
-    def made(self, make: Callable[[Table, str], T], column: str) -> T:
+    def compute(self, make: Callable[[Table, str], T], column: str) -> T:
         """What a function makes of a column; kept of tables that are small, so that it is not to be changed.
 
         Args:
@@ -290,7 +290,7 @@ class Table:
                     "Fill them, drop the rows, or put the step suppress-missing before.",
                 )
 
-    def taken(self, rows: Int) -> Table:
+    def take(self, rows: Int) -> Table:
         """Some rows, in the given order; categories that only other rows have are forgotten."""
         frame = self.frame[rows, :]
         if frame.implementation.is_pandas():
@@ -298,10 +298,10 @@ class Table:
             named = native.columns[native.dtypes == "category"]
             fresh = {name: native[name].cat.remove_unused_categories() for name in named}
             frame = nw.from_native(native.assign(**fresh) if fresh else native, eager_only=True)
-        persons = None if self.persons is None else self.persons.taken(rows)
+        persons = None if self.persons is None else self.persons.take(rows)
         return replace(self, frame=frame, origin=self.origin[rows], persons=persons)
 
-    def declared(
+    def declare(
         self,
         roles: Roles,
         hierarchies: Mapping[str, Hierarchy] | None = None,
@@ -327,7 +327,7 @@ class Table:
             elif column.kind is not None or column.categories is not None:
                 kinds.pop(name, None)
         found = replace(self, roles=roles, schema=known, numbers_in=kinds)
-        return found.converted(roles.quasi_identifiers)._with(hierarchies or {})
+        return found.convert(roles.quasi_identifiers)._with(hierarchies or {})
 
     def _with(self, hierarchies: Mapping[str, Hierarchy]) -> Table:
         """The table with hierarchies that fit it, and with `GAP` where a missing cell counts as a value."""
@@ -342,7 +342,7 @@ class Table:
             return cells
 
         fitted = {
-            name: one.fitted(name, cells_for(name)) if name in self.names else one
+            name: one.fit_to(name, cells_for(name)) if name in self.names else one
             for name, one in hierarchies.items()
         }
         provenance = TableProvenance.of(self.names, self.schema, learned)
@@ -359,7 +359,7 @@ class Table:
                 gap = texts.index(GAP) if GAP in texts else len(texts)
                 labels = np.array([*texts, GAP], dtype=object)
                 filled[name] = Codes(labels, np.where(codes.codes < 0, gap, codes.codes))
-        table = self.replaced(filled) if filled else self
+        table = self.replace(filled) if filled else self
         return replace(table, hierarchies=fitted, provenance=provenance, persons=self._persons())
 
     def _persons(self) -> PersonRows | None:
@@ -397,7 +397,7 @@ class Table:
             )
         return "integer" if np.array_equal(whole, numbers) else "float"
 
-    def converted(self, columns: tuple[str, ...]) -> Table:
+    def convert(self, columns: tuple[str, ...]) -> Table:
         """The table with numbers for the texts of some columns, where they read as numbers."""
         named = [column for column in columns if column in self.numbers_in]
         if not named:
@@ -405,7 +405,7 @@ class Table:
         fresh = self.frame.with_columns(*(self.series(column) for column in named))
         return self._but(named, replace(self, frame=fresh, numbers_in=_without(self.numbers_in, named)))
 
-    def replaced(self, columns: Mapping[str, Any]) -> Table:
+    def replace(self, columns: Mapping[str, Any]) -> Table:
         """Other cells for some columns, an array, list or codes of n each; they keep their places.
 
         Texts become the text type of the library; None is a missing cell.
@@ -414,7 +414,7 @@ class Table:
             return self
         space = self.frame.implementation
         made = [_series(name, cells, space) for name, cells in columns.items()]
-        fresh = self.frame.with_columns(*(self._aligned(series) for series in made))
+        fresh = self.frame.with_columns(*(self._align(series) for series in made))
         return self._but(columns, replace(self, frame=fresh, numbers_in=_without(self.numbers_in, columns)))
 
     def permuted(self, columns: Mapping[str, Int]) -> Table:
@@ -422,7 +422,7 @@ class Table:
         if not columns:
             return self
         moved = [self.frame[column][order] for column, order in columns.items()]
-        fresh = self.frame.with_columns(*(self._aligned(series) for series in moved))
+        fresh = self.frame.with_columns(*(self._align(series) for series in moved))
         return self._but(columns, replace(self, frame=fresh))
 
     def _but(self, changed: Collection[str], made: Table) -> Table:
@@ -433,7 +433,7 @@ class Table:
         made.readings.take(self.readings, rest)
         return made
 
-    def _aligned(self, series: nw.Series[Any]) -> nw.Series[Any]:
+    def _align(self, series: nw.Series[Any]) -> nw.Series[Any]:
         """The series with the index of the frame, which pandas would otherwise align by."""
         if not self.frame.implementation.is_pandas():
             return series
@@ -449,7 +449,7 @@ class Table:
         index = self.native.index
         return not (type(index).__name__ == "RangeIndex" and index.name is None)
 
-    def renumbered(self) -> Table:
+    def renumber(self) -> Table:
         """The table without an index: rows numbered from 0, as pandas does by itself."""
         if not self.frame.implementation.is_pandas():
             return self

@@ -27,7 +27,7 @@ def name_and_traits_are_stated(make: Make) -> None:
         f"{kind.__name__} has no name, or one that does not suit specifications.",
         'Write name = "rounding": small letters, digits and hyphens.',
     )
-    silent = kind.undeclared()
+    silent = kind.undeclared_traits()
     demand(
         not silent,
         f"{kind.__name__} does not say whether it has these traits: {', '.join(silent)}.",
@@ -75,7 +75,7 @@ def traits_are_true(make: Make) -> None:
                 "Say keeps_classes = False.",
             )
     if method.works_by_rows(original):
-        alone = [method.transform_table(original.taken(np.array([row]))) for row in range(len(original))]
+        alone = [method.transform_table(original.take(np.array([row]))) for row in range(len(original))]
         cells = [_cells(one) for one in alone if len(one)]
         demand(
             [row for one in cells for row in one] == _cells(first),
@@ -110,7 +110,7 @@ def releases_say_what_they_are(make: Make) -> None:
     demand(
         len(set(origin)) == len(release) and all(0 <= one < len(original) for one in origin),
         "Two rows stem from one row of the original, or from none.",
-        "Use `Table.taken` and `Table.replaced`.",
+        "Use `Table.take` and `Table.replace`.",
     )
     if method.keeps_rows:
         demand(sorted(origin) == list(range(len(original))), "Rows are lost.", "Say keeps_rows = False.")
@@ -125,7 +125,7 @@ def releases_say_what_they_are(make: Make) -> None:
             demand(
                 _texts(release.table, name) == [_texts(original, name)[row] for row in origin],
                 f"Cells of column {name!r} changed, and the release does not say so.",
-                "Use `Table.replaced`.",
+                "Use `Table.replace`.",
             )
 
 

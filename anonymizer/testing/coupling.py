@@ -36,12 +36,12 @@ def cells_are_made_of_what_is_said(make: Make) -> None:
     """
     for declared in _declarations():
         before = people().reset_index(drop=True)
-        first = _released(make, before, declared)
-        if first is None or _differing(first, _released(make, before, declared)):
+        first = _release(make, before, declared)
+        if first is None or _differing(first, _release(make, before, declared)):
             continue
         for column in before.columns if declared is DECLARED else declared["schema"]:
-            for after in _changed(before, column):
-                second = _released(make, after, declared)
+            for after in _change_cell(before, column):
+                second = _release(make, after, declared)
                 if second is not None:
                     _check_change(first, second, column)
 
@@ -75,7 +75,7 @@ def _declarations() -> Iterator[Mapping[str, Any]]:
     yield {**DECLARED, "schema": schema}
 
 
-def _changed(frame: pd.DataFrame, column: str) -> Iterator[pd.DataFrame]:
+def _change_cell(frame: pd.DataFrame, column: str) -> Iterator[pd.DataFrame]:
     """The frame with another value, and with none, in one cell of a column."""
     cells = frame[column]
     others = cells.dropna()
@@ -85,7 +85,7 @@ def _changed(frame: pd.DataFrame, column: str) -> Iterator[pd.DataFrame]:
         yield frame.assign(**{column: fresh})
 
 
-def _released(make: Make, frame: pd.DataFrame, declared: Mapping[str, Any]) -> _Released | None:
+def _release(make: Make, frame: pd.DataFrame, declared: Mapping[str, Any]) -> _Released | None:
     """A release whose chance is the same each time; None if it is refused."""
     method = make()
     if "random_state" in method.get_params():

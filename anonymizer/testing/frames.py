@@ -49,7 +49,7 @@ def rows_columns_and_types_stay(make: Make) -> None:
         if origin is None or len(origin) != len(out):
             raise ConformanceError(
                 "Rows do not say where they stood.",
-                "Use `Table.taken` and `Table.replaced`, which keep it.",
+                "Use `Table.take` and `Table.replace`, which keep it.",
             )
         for column in ("visit", "weight"):
             demand(

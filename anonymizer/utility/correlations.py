@@ -76,7 +76,7 @@ def correlations(
         for column in columns:
             table.require(column)
     rows = max(1, len(original), len(release))
-    pairs = _drawn(len(columns), min(_PAIRS, max(_MIN_PAIRS, _CELLS // rows)), random_state)
+    pairs = _draw_pairs(len(columns), min(_PAIRS, max(_MIN_PAIRS, _CELLS // rows)), random_state)
     prepared: dict[int, tuple[Float | Int, Float | Int]] = {}
     for place in np.unique(pairs).tolist():
         column = columns[place]
@@ -95,7 +95,7 @@ def correlations(
     return Correlations(tuple(columns), pairs, found[:, 0], found[:, 1])
 
 
-def _drawn(columns: int, most: int, seed: int | None) -> Int:
+def _draw_pairs(columns: int, most: int, seed: int | None) -> Int:
     """Pairs i < j, all of them or `most` different ones at random, shape (p, 2)."""
     total = columns * (columns - 1) // 2
     if total <= most:

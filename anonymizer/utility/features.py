@@ -81,7 +81,7 @@ class Features:
     columns: tuple[Scaled | OneHot, ...]
 
     @classmethod
-    def learned(cls, table: Table, columns: Sequence[str], intervals: str = "middle") -> Self:
+    def learn(cls, table: Table, columns: Sequence[str], intervals: str = "middle") -> Self:
         """Learn.
 
         Args:
@@ -95,7 +95,7 @@ class Features:
         """
         if intervals not in INTERVALS:
             raise TableError(f"{intervals!r} is not a way to read intervals.", near(intervals, INTERVALS))
-        return cls(tuple(_learned(table, column, intervals) for column in columns))
+        return cls(tuple(_learn(table, column, intervals) for column in columns))
 
     def of(self, table: Table) -> Float:
         """The features, shape (n, features).
@@ -107,7 +107,7 @@ class Features:
         return np.hstack(parts) if parts else np.zeros((len(table), 0))
 
 
-def _learned(table: Table, column: str, intervals: str) -> Scaled | OneHot:
+def _learn(table: Table, column: str, intervals: str) -> Scaled | OneHot:
     numbers = numbers_of(table, column) if intervals == "middle" or table.is_numeric(column) else None
     if numbers is None:
         values: list[Any] = table.codes(column).values.tolist()

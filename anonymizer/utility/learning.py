@@ -62,7 +62,7 @@ def holdout(table: Table, part: float = 0.1, random_state: int | None = None) ->
     count = min(len(table) - 1, max(1, round(part * len(table))))
     chosen = Randomness(random_state, "holdout").sample(len(table), count)
     rest = np.setdiff1d(np.arange(len(table)), chosen)
-    return table.taken(rest), table.taken(chosen)
+    return table.take(rest), table.take(chosen)
 
 
 def learning_utility(
@@ -95,7 +95,7 @@ def learning_utility(
             if there are more.
         recoding: a fitted method or pipeline; of a pipeline only the steps count that put labels or bounds in
             place of values, not noise or sampling.
-        intervals: as `Features.learned`.
+        intervals: as `Features.learn`.
         rows: train with at most so many, drawn at random, where time matters; None is all.
         random_state: of the draw and of the model; None is the operating system's randomness.
 
@@ -116,14 +116,14 @@ def learning_utility(
     randomness = Randomness(random_state, "learning")
     truth = _answers(test, target)
     classes = np.unique(_answers(original, target))
-    counted = _counted(classes, _answers(original, target), positive, target)
-    trials = ((original, test), (release, test if recoding is None else recoding.recoded(test)))
+    counted = _check_classes(classes, _answers(original, target), positive, target)
+    trials = ((original, test), (release, test if recoding is None else recoding.recode(test)))
     found, right = [], []
     for training, rest in trials:
         kept = randomness.sample(len(training), len(training) if rows is None else rows)
-        chosen = training.taken(kept)
+        chosen = training.take(kept)
         answers = _answers(chosen, target)
-        features = Features.learned(chosen, columns, intervals)
+        features = Features.learn(chosen, columns, intervals)
         if len(np.unique(answers)) < 2:
             guesses = np.full(len(rest), answers[0], dtype=object)
         else:
@@ -143,7 +143,7 @@ def _answers(table: Table, target: str) -> NDArray[Any]:
     return texts[codes.codes].astype(str)
 
 
-def _counted(classes: NDArray[Any], answers: NDArray[Any], positive: Any, target: str) -> Sequence[str]:
+def _check_classes(classes: NDArray[Any], answers: NDArray[Any], positive: Any, target: str) -> Sequence[str]:
     if len(classes) < 2:
         raise TableError(f"Column {target!r} has fewer than two classes.", "Choose another target.")
     if positive is not None:

@@ -67,9 +67,9 @@ class Learning:
         held[self._test] = True
         kept = np.flatnonzero(~held[release.origin])
         return learning_utility(
-            original.taken(np.flatnonzero(~held)),
-            release.taken(kept),
-            original.taken(self._test),
+            original.take(np.flatnonzero(~held)),
+            release.take(kept),
+            original.take(self._test),
             target=self.target,
             model=self._model,
             recoding=pipeline,

@@ -85,7 +85,7 @@ def propensity(
     total, randomness = len(original) + len(release), Randomness(random_state, "propensity")
     if total > rows:
         original, release = (
-            table.taken(randomness.sample(len(table), max(1, len(table) * rows // total)))
+            table.take(randomness.sample(len(table), max(1, len(table) * rows // total)))
             for table in (original, release)
         )
     values = int(np.clip(_FEATURES // max(1, len(columns)), _MIN_VALUES, _MAX_VALUES))

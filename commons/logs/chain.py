@@ -93,7 +93,7 @@ class ChainedLog(Generic[L]):
         return pieces(self.path)
 
     @contextmanager
-    def locked(self, *, beside: bool = True) -> Iterator[None]:
+    def lock(self, *, beside: bool = True) -> Iterator[None]:
         """Hold the lock that writing and repairing need, beside the file or of the file itself.
 
         Raises:
@@ -101,7 +101,7 @@ class ChainedLog(Generic[L]):
         """
         held: AbstractContextManager[None]
         held = lock_beside(self.path) if beside else lock_itself(self.path, self._mode)
-        with self._worded(), held:
+        with self._explain_errors(), held:
             yield
 
     def read(self, known: Chain[L] | None = None) -> Chain[L]:
@@ -117,7 +117,7 @@ class ChainedLog(Generic[L]):
         Raises:
             Exception: `broken`, or `unusable`.
         """
-        with self._worded():
+        with self._explain_errors():
             try:
                 data = self.path.read_bytes()
             except FileNotFoundError:
@@ -154,7 +154,7 @@ class ChainedLog(Generic[L]):
         """
         if not chain.tail:
             return None
-        with self._worded():
+        with self._explain_errors():
             aside, line = None, self._successor(chain.tail)
             if line is None:
                 aside = set_aside(self.path, chain.tail, self._end[0] + 1)
@@ -186,7 +186,7 @@ class ChainedLog(Generic[L]):
             lines.append(make(end[0] + 1, end[1] or GENESIS))
             end = lines[-1].link
         data = b"".join(line.line() for line in lines)
-        with self._worded(), open_log(self.path, mode=self._mode) as file:
+        with self._explain_errors(), open_log(self.path, mode=self._mode) as file:
             if file.size < self._size or (file.size > self._size and not self._is_left_over):
                 raise ForeignWrite
             self._is_left_over = True
@@ -214,7 +214,7 @@ class ChainedLog(Generic[L]):
         self._is_left_over = False
 
     @contextmanager
-    def _worded(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as problem:

@@ -55,7 +55,7 @@ class Line(ABC):
         """As it stands in the file, its newline included."""
         return canonical(self.document()) + b"\n"
 
-    def sealed(self) -> Self:
+    def seal(self) -> Self:
         """The same with its hash."""
         return replace(self, hash=self._digest())
 

@@ -50,7 +50,7 @@ def standing(lines: Sequence[Line], head: Link) -> Standing:
     return Standing.THERE if own == head[1] else Standing.CHANGED
 
 
-def contradicted(lines: Sequence[Line], witnesses: Iterable[Witness]) -> list[Witness]:
+def find_contradicted(lines: Sequence[Line], witnesses: Iterable[Witness]) -> list[Witness]:
     """Whose lines are missing or changed, in the order of the lines."""
     wrong = (Standing.MISSING, Standing.CHANGED)
     return sorted((one for one in witnesses if standing(lines, one.head) in wrong), key=_place)
@@ -65,7 +65,7 @@ def contradictions(lines: Sequence[Line], witnesses: Sequence[Witness], line: st
         line: what a line is called, such as `Entry`.
         log: what the log is called, such as `ledger`.
     """
-    wrong = contradicted(lines, witnesses)
+    wrong = find_contradicted(lines, witnesses)
     told = wrong[:1] + [one for one in wrong[-1:] if one.head != wrong[0].head]
     found = [_sentence(lines, one, line, log) for one in told]
     if more := len(wrong) - len(told):

@@ -51,7 +51,7 @@ _SEQUENCES: Final[Mapping[Any, Callable[[Any], Any]]] = {
 }
 
 
-def declared(kind: type[T], table: StrictTable, **given: Any) -> T:
+def read_declared(kind: type[T], table: StrictTable, **given: Any) -> T:
     """Read a table.
 
     Args:
@@ -65,7 +65,7 @@ def declared(kind: type[T], table: StrictTable, **given: Any) -> T:
     unread = {each.name for each in fields_of(kind) if not each.key}
     values = _values(kind, table, {name: one for name, one in given.items() if name in unread})
     table.close()
-    return _made(kind, values, table)
+    return _make(kind, values, table)
 
 
 def schema_of(kind: type[Any], title: str) -> Document:
@@ -89,11 +89,11 @@ class Tables:
     kind: type[Any] | Variants
 
     def of(self, table: StrictTable, **given: Any) -> Any:
-        """The value of the dataclass; arguments and errors as of `declared`."""
+        """The value of the dataclass; arguments and errors as of `read_declared`."""
         if not isinstance(self.kind, Variants):
-            return declared(self.kind, table, **given)
+            return read_declared(self.kind, table, **given)
         table.variant = self.kind.choose(table)
-        return declared(self.kind.kinds[table.variant], table, **given)
+        return read_declared(self.kind.kinds[table.variant], table, **given)
 
     @property
     def schema(self) -> Document:
@@ -122,7 +122,7 @@ class Tables:
         """One such table."""
         return Shape(lambda value, at: self.of(at.inner(value)), self.schema)
 
-    def listed(self, item: str, length: Length) -> Shape:
+    def list_of(self, item: str, length: Length) -> Shape:
         """A list of them; a field `number` of the dataclass has the place of each from 1."""
 
         def read(value: Any, at: At) -> tuple[Any, ...]:
@@ -137,7 +137,7 @@ class Tables:
 
         return Shape(read, {"type": "array", "items": self.schema, **length_schema(length)})
 
-    def named(self, item: str, form: Matching | None, length: Length) -> Shape:
+    def table_of(self, item: str, form: Matching | None, length: Length) -> Shape:
         """A table of them by name, which a field `name` of the dataclass has."""
 
         def read(value: Any, at: At) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _fields(kind: Any) -> tuple[Field, ...]:
 
 
 def _field(each: dataclasses.Field[Any], hint: Any, meaning: str) -> Field:
-    bare, marks = _unwrapped(hint)
+    bare, marks = _unwrap(hint)
     needed = each.default is MISSING and each.default_factory is MISSING
     aside = mark_of(marks, Given) or mark_of(marks, Unread) or mark_of(marks, Inline)
     if aside is not None:
@@ -295,10 +295,10 @@ def _section(name: str, table: StrictTable, fields: Sequence[Field]) -> StrictTa
 
 
 def _inline(kind: type[Any] | None, table: StrictTable) -> Any:
-    return None if kind is None else _made(kind, _values(kind, table, {}), table)
+    return None if kind is None else _make(kind, _values(kind, table, {}), table)
 
 
-def _made(kind: type[T], values: Mapping[str, Any], table: StrictTable) -> T:
+def _make(kind: type[T], values: Mapping[str, Any], table: StrictTable) -> T:
     try:
         return kind(**values)
     except UnfitError as problem:
@@ -315,14 +315,14 @@ def mark_of(marks: Sequence[Any], kind: type[M]) -> M | None:
     return next((mark for mark in marks if isinstance(mark, kind)), None)
 
 
-def _unwrapped(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+def _unwrap(hint: Any) -> tuple[Any, tuple[Any, ...]]:
     """A type without `None` and annotations, and the marks in these."""
     if get_origin(hint) is Annotated:
-        kind, marks = _unwrapped(get_args(hint)[0])
+        kind, marks = _unwrap(get_args(hint)[0])
         return kind, (*get_args(hint)[1:], *marks)
     if get_origin(hint) in (Union, UnionType):
         others = [one for one in get_args(hint) if one is not NoneType]
-        return _unwrapped(others[0]) if len(others) == 1 else (hint, ())
+        return _unwrap(others[0]) if len(others) == 1 else (hint, ())
     return hint, ()
 
 
@@ -333,18 +333,18 @@ def shape_of(hint: Any, outer: tuple[Any, ...] = ()) -> Shape:
         hint: the type.
         outer: marks of the list that it stands in.
     """
-    kind, marks = _unwrapped(hint)
+    kind, marks = _unwrap(hint)
     marks = (*marks, *outer)
     parse = mark_of(marks, Read) or mark_of(marks, Parse)
     if parse is not None:
-        return shapes.parsed(parse)
+        return shapes.parse_by(parse)
     origin, inner = get_origin(kind), get_args(kind)
     tables = _tables_of(inner[-1 if origin is Mapping else 0] if inner else kind, marks)
     if tables is not None:
         item, length = mark_of(marks, Item) or Item(""), mark_of(marks, Length) or Length()
         if origin is Mapping:
-            return tables.named(item.name, mark_of(marks, Matching), length)
-        return tables.listed(item.name, length) if origin in _SEQUENCES else tables.alone()
+            return tables.table_of(item.name, mark_of(marks, Matching), length)
+        return tables.list_of(item.name, length) if origin in _SEQUENCES else tables.alone()
     if origin is Mapping:
         return shapes.by_name(shape_of(inner[1]), mark_of(marks, Matching))
     return _listing(origin, inner[0], marks) if origin in _SEQUENCES else _single(kind, marks)
@@ -367,7 +367,7 @@ def _tables_of(kind: Any, marks: Sequence[Any]) -> Tables | None:
     variants = mark_of(marks, Variants)
     if variants is not None:
         return Tables(variants)
-    bare = _unwrapped(kind)[0]
+    bare = _unwrap(kind)[0]
     return Tables(bare) if dataclasses.is_dataclass(bare) and isinstance(bare, type) else None
 
 

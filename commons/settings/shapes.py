@@ -316,7 +316,7 @@ def by_name(inner: Shape, form: Matching | None) -> Shape:
     return Shape(read, {"type": "object", "additionalProperties": inner.schema, **names})
 
 
-def parsed(mark: Read | Parse) -> Shape:
+def parse_by(mark: Read | Parse) -> Shape:
     """What a function makes of a value."""
 
     def read(value: Any, at: At) -> Any:

@@ -124,7 +124,7 @@ class StrictTable:
 
         Where a key is unknown and not like it, that one is named first.
         """
-        unknown = self._unknown()
+        unknown = self._unknown_keys()
         meant = get_close_matches(key, unknown, 1)
         if unknown and not meant:
             return self._refusal(unknown[0])
@@ -137,10 +137,10 @@ class StrictTable:
         Raises:
             HintedError: of the table's class; a key is unknown.
         """
-        for key in self._unknown():
+        for key in self._unknown_keys():
             raise self._refusal(key)
 
-    def _unknown(self) -> list[str]:
+    def _unknown_keys(self) -> list[str]:
         return [str(key) for key in self.table if key not in self._asked]
 
     def _refusal(self, key: str) -> HintedError:

@@ -131,14 +131,14 @@ def kinds_of(name: str) -> tuple[Kind, ...]:
     pieces = _pieces(name)
     bare = _pieces(_LEGEND.sub("", unicodedata.normalize("NFKC", name)))
     apart = _spelt_out(pieces)
-    found = _longest(_found(pieces))
-    found |= _longest(one for one in _found(bare) if one[:2] == (0, len(bare)))
-    found |= _NAMES & _longest(_found(apart))
-    found |= _eastern(_joined(pieces))
-    if _names_persons(apart, _joined(pieces)):
+    found = _longest(_find_words(pieces))
+    found |= _longest(one for one in _find_words(bare) if one[:2] == (0, len(bare)))
+    found |= _NAMES & _longest(_find_words(apart))
+    found |= _eastern(_join(pieces))
+    if _names_persons(apart, _join(pieces)):
         found.add(_FULL_NAME)
     if not any(kinds()[kind].role for kind in found):
-        found |= _guessed(pieces)
+        found |= _guess(pieces)
     return tuple(kind for key, kind in kinds().items() if key in found)
 
 
@@ -146,9 +146,9 @@ def kinds_of(name: str) -> tuple[Kind, ...]:
 def named_as_a_whole(name: str) -> tuple[Kind, ...]:
     """The kinds of which the whole name of a column is a word, not only a part of it."""
     pieces = _pieces(name)
-    whole = {kind for start, end, kind in _found(pieces) if (start, end) == (0, len(pieces))}
+    whole = {kind for start, end, kind in _find_words(pieces) if (start, end) == (0, len(pieces))}
     if _EASTERN.search(name):
-        whole |= _eastern(_joined(pieces))
+        whole |= _eastern(_join(pieces))
     return tuple(kind for key, kind in kinds().items() if key in whole)
 
 
@@ -174,7 +174,7 @@ def label_words() -> Mapping[str, frozenset[str]]:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
         language: frozenset(
-            folded(word)
+            fold(word)
             for one in document.values()
             for word in one.get(language, ())
             if word.isalpha() and len(word) >= _SHORTEST
@@ -184,7 +184,7 @@ def label_words() -> Mapping[str, frozenset[str]]:
     }
 
 
-def _found(pieces: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+def _find_words(pieces: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """Where words of the table stand among the pieces of a name: first and last piece, and the kind."""
     words, count = _table()[1], len(pieces)
     for start in range(count):
@@ -221,7 +221,7 @@ def _longest(found: Iterable[tuple[int, int, str]]) -> set[str]:
 def is_of_persons(name: str) -> bool:
     """Whether the name of a column has words for persons or titles alone: `Patient`, `Herr/Frau`."""
     pieces = [piece for piece in _pieces(name) if not piece.isdigit()]
-    joined = _joined(pieces)
+    joined = _join(pieces)
     if _EASTERN.search(joined):
         return any(word == joined and kind in _NAMED for word, kind in _table()[1].eastern)
     whole = _table()[1].whole
@@ -244,7 +244,7 @@ def _names_persons(apart: tuple[str, ...], joined: str) -> bool:
         apart: the words of the name of a column, spelt out.
         joined: the whole name.
     """
-    naming = {start for start, _, one in _found(apart) if one == _NAMING}
+    naming = {start for start, _, one in _find_words(apart) if one == _NAMING}
     persons = {place for place, part in enumerate(apart) if _is_of_persons(part)}
     others = {place for place, part in enumerate(apart) if not part.isdigit()} - naming
     eastern = _eastern(joined)
@@ -274,20 +274,20 @@ def _without_name(piece: str) -> tuple[str, ...]:
     return (piece,)
 
 
-def _guessed(pieces: tuple[str, ...]) -> set[str]:
+def _guess(pieces: tuple[str, ...]) -> set[str]:
     """The kinds of words that are written together, shortened or without vowels."""
     words = _table()[1]
     found: set[str] = set()
-    for piece in {*pieces, _joined(pieces)}:
+    for piece in {*pieces, _join(pieces)}:
         if piece in words.fragments:
             continue
         is_short = len(piece) >= _SHORTENED or not _VOWELS.search(piece)
-        found |= (is_short and words.shortened.get(piece)) or _glued(piece) or frozenset()
+        found |= (is_short and words.shortened.get(piece)) or _split_glued(piece) or frozenset()
     return {kind for kind in found if _may_be_guessed(kind)}
 
 
 @lru_cache(_REMEMBERED)
-def _glued(text: str, at_the_start: bool = True) -> frozenset[str] | None:
+def _split_glued(text: str, at_the_start: bool = True) -> frozenset[str] | None:
     """The kinds of the words of which a text consists from its beginning to its end; None if it does not."""
     words = _table()[1]
     best: frozenset[str] | None = None
@@ -302,7 +302,7 @@ def _glued(text: str, at_the_start: bool = True) -> frozenset[str] | None:
             held = frozenset()
         if held is None:
             continue
-        tail = _glued(rest, False) if rest else frozenset()
+        tail = _split_glued(rest, False) if rest else frozenset()
         if tail is not None and (best is None or len(held | tail) < len(best)):
             best = held | tail
     return best
@@ -319,17 +319,17 @@ def _eastern(text: str) -> set[str]:
     return found | {kind for word, kind in words.eastern_last if text.endswith(word)}
 
 
-def _joined(pieces: Iterable[str]) -> str:
+def _join(pieces: Iterable[str]) -> str:
     return "".join(pieces)
 
 
 def _pieces(name: str) -> tuple[str, ...]:
     """The words and numbers of a name, folded."""
     text = _CHANGE.sub(" ", unicodedata.normalize("NFKC", name))
-    return tuple(folded(piece) for piece in _PIECE.findall(text))
+    return tuple(fold(piece) for piece in _PIECE.findall(text))
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Letters without case and accents, and umlauts as one letter, as words of the table are compared."""
     split = unicodedata.normalize("NFKD", text.casefold())
     return _SPELT_OUT.sub("", "".join(one for one in split if not unicodedata.combining(one)))

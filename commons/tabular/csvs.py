@@ -22,7 +22,7 @@ from commons.tabular.headers import are_units, joined_names
 from commons.tabular.separators import (
     guess_separator,
     other_separator,
-    quoted,
+    quote,
     stated_separator,
     typical_width,
 )
@@ -109,26 +109,26 @@ class CsvFile:
             yield text
 
     def start(self) -> bytes:
-        """Its first bytes, unpacked. Raises as `explained`."""
-        with self.explained(), self.binary() as raw:
+        """Its first bytes, unpacked. Raises as `explain`."""
+        with self.explain(), self.binary() as raw:
             found: bytes = raw.read(_START)
             return found
 
     def guess_encoding(self) -> Guess:
-        """The likeliest encoding of the whole file. Raises as `explained`."""
-        with self.explained(), self.binary() as raw:
+        """The likeliest encoding of the whole file. Raises as `explain`."""
+        with self.explain(), self.binary() as raw:
             return guess_encoding(iter(partial(raw.read, _START), b""))
 
     def guess_dialect(self) -> tuple[Dialect, str]:
         """The encoding and the separator that it seems to have, a comma not stated; and what to do in doubt.
 
-        Raises as `explained`.
+        Raises as `explain`.
         """
         guess = self.guess_encoding()
         return Dialect(self.guess_separator(guess.encoding), guess.encoding), guess.doubt
 
     def guess_separator(self, encoding: str) -> str:
-        """The separator that its beginning seems to have; empty for a comma. Raises as `explained`."""
+        """The separator that its beginning seems to have; empty for a comma. Raises as `explain`."""
         text = self.start().decode(Dialect(encoding=encoding).codec, errors="ignore")
         return guess_separator(text)
 
@@ -136,10 +136,10 @@ class CsvFile:
         """Read the names of the columns.
 
         Raises:
-            Exception: `fail` if there are none, or they are not in this dialect; and as `explained`.
+            Exception: `fail` if there are none, or they are not in this dialect; and as `explain`.
         """
         start = self.start()
-        with self.explained(), self.text() as text:
+        with self.explain(), self.text() as text:
             self._check_encoding(start)
             upper, above = self._lines_above(text)
             rows = Rows(self, text, above)
@@ -165,7 +165,7 @@ class CsvFile:
             raise self.fail(
                 f"{self.called} separates its cells by {SEPARATORS[other]}, and {self.document} does not say "
                 "so.",
-                f"Write delimiter = {quoted(other)} below [{self.place}].",
+                f"Write delimiter = {quote(other)} below [{self.place}].",
             )
         if names_line is not None:
             raise self.fail(
@@ -182,9 +182,9 @@ class CsvFile:
 
         Above them are a title or a date of the export, which have few cells. They are two lines where the
         upper one has groups of the names in the lower, and one more where units in brackets follow. Raises
-        as `explained`.
+        as `explain`.
         """
-        with self.explained(), self.text() as text:
+        with self.explain(), self.text() as text:
             _, above = self._lines_above(text)
             rows, looked, line = csv.reader(text, delimiter=self.dialect.separator), list[Any](), above + 1
             for row in islice(rows, _LOOKED):
@@ -205,8 +205,8 @@ class CsvFile:
         return ()
 
     def find_footer(self) -> tuple[str, ...]:
-        """How the last lines begin that look like sums or counts below the table. Raises as `explained`."""
-        with self.explained(), self.text() as text:
+        """How the last lines begin that look like sums or counts below the table. Raises as `explain`."""
+        with self.explain(), self.text() as text:
             lines = (line for line in iter(partial(text.readline, ROW), "") if line.strip())
             last = [
                 next(csv.reader([line], delimiter=self.dialect.separator)) for line in deque(lines, MAX_LINES)
@@ -254,7 +254,7 @@ class CsvFile:
         raise self.fail(f"{self.called} is cut short or damaged.", "Copy or compress it again.") from None
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def explain(self) -> Iterator[None]:
         """Raise `fail` for what the operating system and readers raise."""
         try:
             yield

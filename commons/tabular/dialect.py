@@ -108,12 +108,12 @@ class Writing:
         """A number as `[+-]digits[.digits]`, or None if it is not written like this."""
         found = self._number.fullmatch(text)
         if found is not None:
-            return self._pointed(text)
+            return self._to_point(text)
         below = limit_in(text) if self.below_limit else None
         limit = above_in(text) if below is None and self.above_limit else below
         if limit is None or self._number.fullmatch(limit) is None:
             return None
-        plain = self._pointed(limit)
+        plain = self._to_point(limit)
         return halve(plain) if below is not None and self.below_limit == "half" else plain
 
     def plain_numbers(self, texts: Sequence[str]) -> list[str] | None:
@@ -121,7 +121,7 @@ class Writing:
         joined = "\n".join(texts)
         if self._numbers.fullmatch(joined) is None:
             return None
-        found = self._pointed(joined).split("\n")
+        found = self._to_point(joined).split("\n")
         return found if len(found) == len(texts) else None
 
     def day(self, text: str) -> int | None:
@@ -168,7 +168,7 @@ class Writing:
         """The prefix between a sign, which is a group, and a blank, as a regular expression."""
         return rf"([+-]?){re.escape(self.prefix)}{_BLANK}"
 
-    def _pointed(self, text: str) -> str:
+    def _to_point(self, text: str) -> str:
         if self.prefix:
             text = self._beginning.sub(r"\1", text)
         if self.suffix:

@@ -80,7 +80,7 @@ class Spreadsheet:
             Exception: as `sheets`; `fail` if the sheet is empty or ends before, or its used range is too
                 large.
         """
-        rows = self._held(sheet)
+        rows = self._read_lines(sheet)
         if not header:
             first = next(rows, None)
             if first is None:
@@ -91,7 +91,7 @@ class Spreadsheet:
             last = max(header)
             above = [row for line, row in takewhile(lambda one: one[0] <= last, rows) if line in header]
             names = joined_names([[*map(_name, row)] for row in above])
-            rows = ((line, row) for line, row in self._held(sheet) if line > last)
+            rows = ((line, row) for line, row in self._read_lines(sheet) if line > last)
             if not any(names):
                 raise self.fail(
                     f"{self.called} has no names of columns in row {', '.join(map(str, header))}.",
@@ -105,14 +105,14 @@ class Spreadsheet:
         A title or a date of the export above the table has few cells; names are texts and as many as there
         are columns, or so with the line above or below, where cells were merged. Raises as `rows`.
         """
-        looked = list(islice(self._held(sheet), _LOOKED))
-        width = len({place for _, row in looked for place in _filled(row)})
+        looked = list(islice(self._read_lines(sheet), _LOOKED))
+        width = len({place for _, row in looked for place in _filled_places(row)})
         for at, (line, row) in enumerate(looked[:_TITLE_LINES]):
-            names, below = _filled(row), looked[at + 1][1] if at + 1 < len(looked) else []
+            names, below = _filled_places(row), looked[at + 1][1] if at + 1 < len(looked) else []
             if len(names) < _LEAST_NAMES or not _are_names(row):
                 continue
             is_whole = len(names) >= _MOST * width
-            under = _filled(below) if _are_names(below) and looked[at + 1][0] == line + 1 else set()
+            under = _filled_places(below) if _are_names(below) and looked[at + 1][0] == line + 1 else set()
             is_merged = bool(under - names) and len(names | under) >= _MOST * width
             if is_merged and not (is_whole and 2 * len(under) >= width):
                 texts = [str(below[place]).strip() for place in under]
@@ -124,11 +124,11 @@ class Spreadsheet:
                 return (line, *units) if at or units else ()
         return ()
 
-    def _held(self, sheet: str) -> Iterator[tuple[int, list[Any]]]:
+    def _read_lines(self, sheet: str) -> Iterator[tuple[int, list[Any]]]:
         """The lines of a sheet with a cell, as the library gives them. Raises as `rows`."""
         book = self._book()
         self._check_range()
-        with self._explained():
+        with self._explain_errors():
             held = book.get_sheet_by_name(sheet).iter_rows()
         return ((line, row) for line, row in enumerate(held, 1) if any(cell != "" for cell in row))
 
@@ -140,11 +140,11 @@ class Spreadsheet:
                 f"{self.called} needs python-calamine, which is not installed.",
                 "Run pip install 'duetto[excel]'.",
             ) from None
-        with self._explained():
+        with self._explain_errors():
             return CalamineWorkbook.from_path(self.path)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         from python_calamine import CalamineError
 
         try:
@@ -226,7 +226,7 @@ def _wider(width: int) -> bytes:
     return f"({'|'.join(ways) or '(?!)'})".encode()
 
 
-def _filled(row: Sequence[Any]) -> set[int]:
+def _filled_places(row: Sequence[Any]) -> set[int]:
     """The places of the cells of a row that hold something."""
     return {place for place, cell in enumerate(row) if cell != ""}
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from commons.tabular.column_names import is_called
-from commons.tabular.readings import Listed, is_alone, listed, lists
+from commons.tabular.readings import Listed, find_listed, is_alone, lists
 
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]+")
@@ -131,7 +131,7 @@ def is_name(text: str) -> bool:
     words = _WORDS.findall(plain)
     if not 0 < len(words) <= _MOST_WORDS:
         return False
-    return not _folded(words).isdisjoint(_western()) or _is_titled(plain)
+    return not _fold(words).isdisjoint(_western()) or _is_titled(plain)
 
 
 def _bare(text: str) -> tuple[str, bool]:
@@ -209,7 +209,7 @@ def _of_japan(text: str) -> frozenset[Listed] | None:
         short = [word for word in words if len(word) == 1]
         if len(short) == 1 and is_alone(max(words, key=len)):
             return frozenset({"surname", "given"})  # an initial for the given name
-    return listed(words)
+    return find_listed(words)
 
 
 def names_somebody(text: str) -> bool:
@@ -256,7 +256,7 @@ def surnames() -> frozenset[str]:
     )
 
 
-def _folded(words: Sequence[str]) -> set[str]:
+def _fold(words: Sequence[str]) -> set[str]:
     return {_plain(word) for word in words}
 
 

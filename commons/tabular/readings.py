@@ -73,7 +73,7 @@ def reading(word: str) -> str | None:
     plain = unicodedata.normalize("NFKC", word)
     if _KANA.fullmatch(plain):
         upper = "".join(chr(ord(one) + 0x60) if "\u3041" <= one <= "\u3096" else one for one in plain)
-        return _folded(upper.translate(_SMALL).translate(_LETTERS).replace("ー", "-"))
+        return _fold(upper.translate(_SMALL).translate(_LETTERS).replace("ー", "-"))
     letters = "".join(
         one for one in unicodedata.normalize("NFKD", plain.casefold()) if not unicodedata.combining(one)
     )
@@ -81,10 +81,10 @@ def reading(word: str) -> str | None:
         return None
     for form, kunrei in _OF_HEPBURN:
         letters = form.sub(kunrei, letters)
-    return _folded(letters) if _SYLLABLES.fullmatch(letters) else None
+    return _fold(letters) if _SYLLABLES.fullmatch(letters) else None
 
 
-def listed(words: Sequence[str]) -> frozenset[Listed] | None:
+def find_listed(words: Sequence[str]) -> frozenset[Listed] | None:
     """Which listed readings a text has that has the form of a Japanese name; None if it has not the form.
 
     Two words in any order, of which those in kana need not be listed; or one, in kana, of a listed surname
@@ -142,6 +142,6 @@ def lists() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _folded(letters: str) -> str:
+def _fold(letters: str) -> str:
     """Without long vowels, and with what small and large kana differ in."""
     return _ROUND.sub("y", _LONG.sub("", letters))

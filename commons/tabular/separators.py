@@ -49,12 +49,12 @@ def guess_separator(text: str) -> str:
     best = max(SEPARATORS, key=fit)
     if not fit(best)[1] or not fit(best)[0]:
 
-        def shared(separator: str) -> tuple[float, int]:
+        def share(separator: str) -> tuple[float, int]:
             width, count = typical_width(widths[separator])
             return (count / len(widths[separator]) if width > 1 else 0, width)
 
-        best = max(SEPARATORS, key=shared)
-        return best if best != "," and shared(best)[0] > _MOST else ""
+        best = max(SEPARATORS, key=share)
+        return best if best != "," and share(best)[0] > _MOST else ""
     return best if best != "," else ""
 
 
@@ -71,7 +71,7 @@ def other_separator(lines: Sequence[str], separator: str) -> str | None:
     return next((one for one, found in counts.items() if len(found) == 1 and 0 not in found), None)
 
 
-def quoted(separator: str) -> str:
+def quote(separator: str) -> str:
     """A separator as TOML writes it."""
     return '"\\t"' if separator == "\t" else f'"{separator}"'
 

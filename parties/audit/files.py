@@ -61,7 +61,7 @@ def read_log(home: Path) -> AuditLog:
     for path in paths:
         chain = log_file(path, lines[-1] if lines else None).read()
         if chain.tail and path != paths[-1]:
-            raise _broken(path, len(chain.lines), "is cut off")
+            raise _broken_error(path, len(chain.lines), "is cut off")
         lines += chain.lines
     return AuditLog(tuple(lines), tuple(sorted(path.name for path in folder.glob(f"*{TORN}*"))))
 
@@ -97,10 +97,10 @@ def log_file(path: Path, before: AuditLine | None) -> ChainedLog[AuditLine]:
     """
     first = int(path.stem) if path.stem.isdecimal() else -1
     if path.name != name_of(first) or (before is not None and before.sequence + 1 != first):
-        raise _broken(path, 0, DISCONTINUOUS)
+        raise _broken_error(path, 0, DISCONTINUOUS)
     known = before.hash if before is not None else ANY
     after = (first - 1, known) if first else START
-    return ChainedLog(path, parse_line, partial(_broken, path), partial(unusable, path), after=after)
+    return ChainedLog(path, parse_line, partial(_broken_error, path), partial(unusable, path), after=after)
 
 
 def unusable(path: Path, problem: OSError) -> AuditError:
@@ -116,5 +116,5 @@ def unusable(path: Path, problem: OSError) -> AuditError:
     )
 
 
-def _broken(path: Path, place: int, how: str) -> AuditError:
+def _broken_error(path: Path, place: int, how: str) -> AuditError:
     return AuditError(f"The audit log is broken: line {place + 1} of {path} {how}.", _KEEP)

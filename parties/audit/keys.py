@@ -41,7 +41,7 @@ def record(audit: Audit, signing: SigningKey, action: str, parts: int, actor: st
     audit.write(KEYS, **about, signature=signature.hex())
 
 
-def forged(lines: Iterable[AuditLine], key: Ed25519PublicKey) -> list[int]:
+def find_forged(lines: Iterable[AuditLine], key: Ed25519PublicKey) -> list[int]:
     """The numbers of such lines that the holder of a key has not signed at their place."""
     found = []
     for line in lines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from commons.logs.witnesses import Witness, contradicted, contradictions
+from commons.logs.witnesses import Witness, contradictions, find_contradicted
 from parties.audit.files import AuditLog
 from parties.audit.lines import DECIDED, ENTRIES, GAP, LINE, AuditLine
 from parties.ledger.entries import DECISIONS, LOG_HEAD, Entry
@@ -87,7 +87,7 @@ def log_witnesses(entries: Sequence[Entry]) -> list[Witness]:
 
 def lost_lines(found: AuditLog, witnesses: Sequence[Witness]) -> list[Witness]:
     """Whose lines the log lacks or has otherwise, but for those before the last gap that is recorded."""
-    return contradicted(found.lines, _since_gap(found, witnesses))
+    return find_contradicted(found.lines, _since_gap(found, witnesses))
 
 
 def missing_lines(found: AuditLog, witnesses: Sequence[Witness]) -> list[str]:
@@ -103,14 +103,14 @@ def _since_gap(found: AuditLog, witnesses: Sequence[Witness]) -> list[Witness]:
 def known_gaps(found: AuditLog) -> list[str]:
     """The gaps of a log that somebody has recorded in it; a sentence for each."""
     return [
-        f"{_lost(line)} not in the log, as {line.about.get('actor')} (account {line.about.get('uid')}) "
+        f"{_name_loss(line)} not in the log, as {line.about.get('actor')} (account {line.about.get('uid')}) "
         f"recorded at {line.time} in line {line.sequence}."
         for line in found.lines
         if line.event == GAP
     ]
 
 
-def _lost(gap: AuditLine) -> str:
+def _name_loss(gap: AuditLine) -> str:
     """What is lost, up to the verb."""
     about = gap.about
     decisions = (

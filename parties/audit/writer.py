@@ -90,7 +90,7 @@ class Audit:
             for line in lines:
                 self._hear(line)
 
-    def refused(self, peer: str, job: str, code: str) -> None:
+    def write_refusal(self, peer: str, job: str, code: str) -> None:
         """Write that a proposal of a peer was refused, which nothing else keeps.
 
         A peer may propose as often as it likes and has not the power to fill the disk: beyond
@@ -112,7 +112,7 @@ class Audit:
             self.write(REFUSED, **about)
 
     def _line(self, event: str, about: Mapping[str, str | int], number: int, previous: str) -> AuditLine:
-        line = AuditLine(number, previous, self._now(), event, bound_texts(about)).sealed()
+        line = AuditLine(number, previous, self._now(), event, bound_texts(about)).seal()
         if len(line.line()) > MAX_LINE:
             raise ValueError("more fields than a line can have")
         return line

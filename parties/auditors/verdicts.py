@@ -163,7 +163,7 @@ def sign_verdict(case: RunCase, finding: AuditFinding, keys: AuditorKeys, time: 
         contract = parse_contract(case.contract.encode())
     except DuettoError:
         raise DataError("The contract of the evidence is malformed.", "Ask for the evidence again.") from None
-    return _signed(contract, case.role, case.keys, finding, keys, time)
+    return _sign(contract, case.role, case.keys, finding, keys, time)
 
 
 def sign_missing(
@@ -203,7 +203,7 @@ def sign_missing(
                 "The party had to keep nothing but the receipt.",
             )
     nothing = AuditFinding(Outcome.MISSING, "It shows no evidence of the run, which it had to keep.")
-    return _signed(contract, role, named, nothing, keys, time)
+    return _sign(contract, role, named, nothing, keys, time)
 
 
 def read_verdict(data: bytes) -> AuditVerdict:
@@ -268,7 +268,7 @@ def check_auditor(contract: Contract, auditor: Auditor) -> None:
         )
 
 
-def _signed(
+def _sign(
     contract: Contract,
     role: Role,
     named: Mapping[Role, str],

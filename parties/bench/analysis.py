@@ -155,7 +155,7 @@ class Joint:
         """The joint run without a ledger."""
         return run_study(self._study, session, self._data, self._recipients, self._limits.of_both)
 
-    def found(self, result: Outcome) -> Mapping[str, Any]:
+    def summarize(self, result: Outcome) -> Mapping[str, Any]:
         """How many rows each table has."""
         lengths = {table.name: len(next(iter(table.columns.values()), ())) for table in result.tables}
         return {"result_rows": lengths}

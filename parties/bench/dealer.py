@@ -113,7 +113,7 @@ class Dealer:
             if not alice.modulus == bob.modulus == self._number(modulus):
                 raise _not_in(form)
             return [(a + b) % alice.modulus for a, b in zip(alice.values, bob.values, strict=True)]
-        seen = [values for role in Role if (values := self._seen(form, role, holdings[role])) is not None]
+        seen = [values for role in Role if (values := self._reveal(form, role, holdings[role])) is not None]
         if not seen or any(values != seen[0] for values in seen):
             raise _not_in(form)
         return seen[0]
@@ -130,7 +130,7 @@ class Dealer:
             case _:
                 return Nothing(len(values))
 
-    def _seen(self, form: Form, role: Role, value: Value) -> list[int] | None:
+    def _reveal(self, form: Form, role: Role, value: Value) -> list[int] | None:
         """The values that a party's holding tells whoever has all keys."""
         match form.holding(role), value:
             case Holding.PLAIN, Plain(values):

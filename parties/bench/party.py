@@ -82,7 +82,7 @@ class Program(Protocol):
         """One run, whose time is measured."""
         ...
 
-    def found(self, result: Any) -> Mapping[str, Any]:
+    def summarize(self, result: Any) -> Mapping[str, Any]:
         """What is shown of a run's result, as plain JSON values."""
         ...
 
@@ -121,7 +121,7 @@ class Comparisons:
         del session
         return self._prepared.run(self._x, self._y)
 
-    def found(self, result: Value) -> Mapping[str, Any]:
+    def summarize(self, result: Value) -> Mapping[str, Any]:
         """The local holding of delta."""
         return {"delta": pack(result)}
 
@@ -194,7 +194,7 @@ class Bench:
                     "longest_stretch": stretches.longest,
                     "longest_stretch_before": stretches.place,
                     "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-                    **self._program.found(result),
+                    **self._program.summarize(result),
                 }
             )
 

@@ -61,7 +61,7 @@ def _words(random: Randomness, count: int, syllables: int) -> list[str]:
 
 
 def _person(random: Randomness, lists: Mapping[str, list[str]]) -> Person:
-    found = {name: words[_skewed(random, len(words))] for name, words in lists.items()}
+    found = {name: words[_draw_skewed(random, len(words))] for name, words in lists.items()}
     town, house, year, month, day = (random.below(bound, 1)[0] for bound in (1500, 200, 90, 12, 28))
     found["postcode"] = str(1000 + town)
     found["house"] = str(house + 1)
@@ -80,7 +80,7 @@ def _join(random: Randomness, persons: list[Person], family: int) -> None:
             person.update({name: first[name] for name in _SHARED})
 
 
-def _skewed(random: Randomness, count: int) -> int:
+def _draw_skewed(random: Randomness, count: int) -> int:
     """The lesser of two draws: the first words come most often."""
     return min(random.below(count, 2))
 

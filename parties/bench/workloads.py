@@ -119,7 +119,7 @@ def _measures(rows: int) -> Mapping[Role, Data]:
     }
 
 
-def _matched(rows: int) -> Mapping[Role, Data]:
+def _make_matched(rows: int) -> Mapping[Role, Data]:
     """Half of each side's rows have a key that the other side has, too; four measures each."""
     source, numbers = made_up(), made_up().permutation(2 * rows)
     schema = Schema("integer", lower=0, upper=4095)
@@ -216,7 +216,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
         "clusters-narrow": Workload(
             "clustering", {**_CLUSTERS, "start": "random", "columns": ["m0"]}, _points
         ),
-        "clusters-matched": Workload("clustering", _CLUSTERS_MATCHED, _matched),
+        "clusters-matched": Workload("clustering", _CLUSTERS_MATCHED, _make_matched),
         "exact": Workload("matching", _KEYS, _texts, ("alice",)),
         "exact-both": Workload("matching", _KEYS, _texts),
         "exact-numbers": Workload("matching", _KEYS, _numbers, ("alice",)),
@@ -226,7 +226,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
         "histogram-gaussian": Workload(
             "statistics", {**_HISTOGRAM, "noise": "gaussian", "rho": "1/100"}, _measures
         ),
-        "matched-moments": Workload("statistics", _MATCHED_MOMENTS, _matched),
+        "matched-moments": Workload("statistics", _MATCHED_MOMENTS, _make_matched),
         "median": Workload(
             "statistics", {"epsilon": "1", "queries": [{"kind": "median", "column": "amount"}]}, _measures
         ),

@@ -76,7 +76,7 @@ def work(pipe: Pipe) -> None:
         except (EOFError, BrokenPipeError, ConnectionError):
             raise
         except BaseException as error:  # panics of foreign code are no exceptions
-            _put(pipe, _failed(place, error))
+            _put(pipe, _failure(place, error))
         limit_resources(memory, 0)
         pipe.put({"end": memory_used()})
 
@@ -93,7 +93,7 @@ def _too_large(place: str, memory: int) -> DataError:
     )
 
 
-def _failed(place: str, error: BaseException) -> DataError:
+def _failure(place: str, error: BaseException) -> DataError:
     """A defect here or in a library, without its words, which may hold cells."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return DataError(

@@ -107,14 +107,14 @@ class Reader:
         """Read columns of a data set piece by piece, as `loading.load_pieces` does; see `load`."""
         return self._all(dataset.place, "load_pieces", dataset, [*columns], [*keeping])
 
-    def checked(self, dataset: DatasetDeclaration) -> Checked:
+    def check(self, dataset: DatasetDeclaration) -> Checked:
         """Read a data set whole, with the errors of `parties.catalog.loading.checking.check_dataset`."""
         try:
             return cast(Checked, self._only(dataset.place, "checked", dataset))
         except DataError as error:
             return Checked(None, error)
 
-    def drafted(self, path: Path, asked: Asked) -> Addition:
+    def draft(self, path: Path, asked: Asked) -> Addition:
         """Draft an entry for a source, as `adding.draft_addition` does; see `load`."""
         place = Path(asked.source).name if asked.source and "://" not in asked.source else "The database"
         return cast(Addition, self._only(place, "drafted", path, asked))
@@ -161,7 +161,7 @@ class Reader:
                 del value
                 check_cancelled()
         except (EOFError, OSError):
-            raise self._ended(place, worker) from None
+            raise self._ending(place, worker) from None
         finally:
             if taken is None:
                 worker.close()
@@ -186,7 +186,7 @@ class Reader:
             "below [limits] in duetto.toml.",
         )
 
-    def _ended(self, place: str, worker: Worker) -> DataError:
+    def _ending(self, place: str, worker: Worker) -> DataError:
         return DataError(
             f"{place} cannot be read: its reader {worker.why()}, as by a damaged source or one that needs "
             f"more than {self.memory >> 20} MiB of memory.",

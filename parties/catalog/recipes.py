@@ -177,7 +177,7 @@ def _dataset(source: str, config: Config | None, reader: Reader) -> tuple[Datase
             f"{source} does not exist as a file, and the catalog has no data set of that name.",
             near(source, list(known)),
         )
-    found = reader.drafted(path.absolute().with_name(".no-catalog.toml"), Asked(source=source)).draft
+    found = reader.draft(path.absolute().with_name(".no-catalog.toml"), Asked(source=source)).draft
     columns = {name: one.column for name, one in found.columns.items()}
     return replace(found.dataset, columns=columns, key=(), person=()), dict(found.left_out)
 

@@ -165,7 +165,7 @@ def read_certificate(data: bytes) -> Certificate:
     """
     document = _parse(data)
     if not {"certificate", "signature"} <= set(document) <= {"certificate", "signature", "result"}:
-        raise _malformed()
+        raise _malformed_error()
     body = document["certificate"]
     _check_form(body)
     try:
@@ -173,8 +173,8 @@ def read_certificate(data: bytes) -> Certificate:
         keys = {Role(name): parse_key(text) for name, text in body["keys"].items()}
         signature, text = _signature(document["signature"]), signed_text(body)
     except (ValueError, TypeError, DuettoError):
-        raise _malformed() from None
-    if not _signed(keys[role], signature, text):
+        raise _malformed_error() from None
+    if not _is_signed(keys[role], signature, text):
         raise CertificateError(
             "The signature under the certificate is not valid: it was changed after it was made."
         )
@@ -204,14 +204,14 @@ def _check_contract(body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed2
         raise CertificateError("The contract in the certificate does not match its digest.")
     for one in Role:
         signature = _signature(body["signatures"][one.value])
-        if not _signed(keys[one], signature, contracts.signed_text(digest, one)):
+        if not _is_signed(keys[one], signature, contracts.signed_text(digest, one)):
             raise CertificateError(f"The signature of {one.value} under the contract is not valid.")
     try:
         job = body["contract"]["spec"]["job"]
         named = {one: job[one.value] for one in Role}
         recipients = list(job["recipients"])
     except (KeyError, TypeError):
-        raise _malformed() from None
+        raise _malformed_error() from None
     if named != {role: body["party"], role.other: body["peer"]}:
         raise CertificateError("The contract is between other parties than the certificate says.")
     result = body["result"]
@@ -283,13 +283,13 @@ def _check_record(
         record = RunRecord.parse(body["record"])
         audit = contracts.parse_contract(canonical.encode(body["contract"])).spec.audit
     except (KeyError, TypeError, ValueError, DuettoError):
-        raise _malformed() from None
+        raise _malformed_error() from None
     if audit is None:
-        raise _malformed()
+        raise _malformed_error()
     digest = bytes.fromhex(body["digest"])
     for one in Role:
         heads = record.gate if one is role else record.gate.other
-        if not _signed(keys[one], record.signatures[one], gate_text(digest, one, record.start, heads)):
+        if not _is_signed(keys[one], record.signatures[one], gate_text(digest, one, record.start, heads)):
             raise CertificateError(f"The signature of {one.value} under the record of the run is not valid.")
     return audit, record
 
@@ -305,26 +305,26 @@ def _check_form(body: Any) -> None:
     signed: dict[str, type] = {"approvals": list} if body["format"] != FORMAT else {}
     covert: dict[str, type] = {"record": dict} if body["format"] == COVERT_FORMAT else {}
     if not _has(body, {**_FORM, **signed, **covert}):
-        raise _malformed()
+        raise _malformed_error()
     if body["format"] == SIGNED_FORMAT and not body["approvals"]:
-        raise _malformed()
+        raise _malformed_error()
     run = {"against": "", **body["run"]} if isinstance(body.get("run"), dict) else {}
     if not _has(run, _RUN) or not _has(made, _PROGRAM):
-        raise _malformed()
+        raise _malformed_error()
     if not all(_has(plugin, _PLUGIN) for plugin in made["plugins"]):
-        raise _malformed()
+        raise _malformed_error()
     if not _has(body["result"], {"received": bool, "commitment": str}):
-        raise _malformed()
+        raise _malformed_error()
     for name in ("keys", "signatures"):
         if set(body[name]) != _ROLES or not all(isinstance(text, str) for text in body[name].values()):
-            raise _malformed()
+            raise _malformed_error()
     loss = body["loss"]
     if not _has(loss, dict.fromkeys(("epsilon", "delta", "rho"), str)):
-        raise _malformed()
+        raise _malformed_error()
     if not all(_FRACTION.fullmatch(text) and str(Fraction(text)) == text for text in loss.values()):
-        raise _malformed()
+        raise _malformed_error()
     if not set(body["ledger"]) <= set(ENTRIES):
-        raise _malformed()
+        raise _malformed_error()
 
 
 def _has(document: Any, form: Mapping[str, type | tuple[type, ...]]) -> bool:
@@ -338,11 +338,11 @@ def _has(document: Any, form: Mapping[str, type | tuple[type, ...]]) -> bool:
 
 def _signature(text: Any) -> bytes:
     if not isinstance(text, str) or not _SIGNATURE.fullmatch(text):
-        raise _malformed()
+        raise _malformed_error()
     return bytes.fromhex(text)
 
 
-def _signed(key: Ed25519PublicKey, signature: bytes, text: bytes) -> bool:
+def _is_signed(key: Ed25519PublicKey, signature: bytes, text: bytes) -> bool:
     try:
         key.verify(signature, text)
     except InvalidSignature:
@@ -356,7 +356,7 @@ def _parse(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise CertificateError("The file is not valid JSON, or has a name twice.") from None
     if not isinstance(document, dict):
-        raise _malformed()
+        raise _malformed_error()
     return document
 
 
@@ -367,7 +367,7 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _malformed() -> CertificateError:
+def _malformed_error() -> CertificateError:
     return CertificateError(
         "The certificate is malformed.", "Ask the party for the file that `duetto job certificate` wrote."
     )

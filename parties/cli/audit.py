@@ -11,7 +11,7 @@ import click
 from commons.exits import REFUSED
 from commons.logs.witnesses import Standing, Witness, standing
 from parties.audit.files import AuditLog, read_log
-from parties.audit.keys import forged
+from parties.audit.keys import find_forged
 from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, KEYS, LINE, SIGNED, AuditError, AuditLine
 from parties.audit.verification import (
     known_gaps,
@@ -97,8 +97,8 @@ def verify(
             *missing_entries(found, entries),
             *missing_lines(found, _witnesses(entries, stamped)),
             *stamped.problems,
-            *_checked(found, head),
-            *_unsigned(config, found),
+            *_check(found, head),
+            *_describe_unsigned(config, found),
         ]
     except AuditError as error:
         found, problems = AuditLog((), ()), [str(error), *stamped.problems]
@@ -142,12 +142,12 @@ def _witnesses(entries: Sequence[Entry], stamped: Stamps) -> list[Witness]:
     return [*log_witnesses(entries), *stamped.log]
 
 
-def _unsigned(config: Config, found: AuditLog) -> list[str]:
+def _describe_unsigned(config: Config, found: AuditLog) -> list[str]:
     """The lines about the protection of the keys that the party's key has not signed."""
     lines = [line for line in found.lines if line.event == KEYS]
     if not lines:
         return []
-    wrong = forged(lines, own_pairing(config).identity.signing)
+    wrong = find_forged(lines, own_pairing(config).identity.signing)
     return [f"Line {number}, about the keys, is not signed by the key of {config.name}." for number in wrong]
 
 
@@ -239,7 +239,7 @@ def _rest(line: AuditLine) -> str:
     return ", ".join(words)
 
 
-def _checked(found: AuditLog, head: str | None) -> list[str]:
+def _check(found: AuditLog, head: str | None) -> list[str]:
     """Whether a line that was noted elsewhere is there as it was."""
     if head is None:
         return []

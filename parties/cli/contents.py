@@ -52,7 +52,7 @@ def show(*, every_one: bool, config_path: Path | None, as_json: bool) -> None:
     exact = Counter((e.account, e.peer) for e in every if e.event == EXACT)
     runs = Counter((e.account, e.peer, e.rule) for e in every if e.event == RUN)
     every_total = list(totals(config, book))
-    unsigned = book.unsigned()
+    unsigned = book.to_sign()
 
     def newest(out: Screen, found: Sequence[Entry], what: str) -> Sequence[Entry]:
         if every_one or len(found) <= _NEWEST:

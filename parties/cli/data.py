@@ -81,7 +81,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     faults: dict[str, Sequence[Fault]] = {}
     for one in names:
         dataset = catalog.dataset(one)
-        found = reader.checked(dataset)
+        found = reader.check(dataset)
         if found.error is not None:
             errors[one], faults[one] = found.error, found.faults
         else:

@@ -93,13 +93,13 @@ def add(
     """
     config = load(config_path)
     path, reader = config.catalog, Reader(config.limits)
-    asked = _said(source, given)
-    added = _chosen(reader.drafted(path, asked), asked, given)
+    asked = _read_options(source, given)
+    added = _choose(reader.draft(path, asked), asked, given)
     choices = _pairs("--bounds", given["bounds"]) | _pairs("--values", given["values"])
     if not (yes or as_json) and sys.stdin.isatty():
         talk(*added.entry.splitlines())
-        choices |= _asked(added.draft, {*choices, *given["confirm"]})
-    added = added.completed(choices, given["confirm"])
+        choices |= _ask_person(added.draft, {*choices, *given["confirm"]})
+    added = added.complete(choices, given["confirm"])
     found, declared = added.draft, added.dataset
     faults = _faults(reader, declared)
     if not dry_run:
@@ -171,7 +171,7 @@ def confirm(
     emit(report, render, as_json=as_json)
 
 
-def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
+def _read_options(source: str | None, given: Mapping[str, Any]) -> Asked:
     """The options of `duetto data add` as they are meant."""
     return Asked(
         source=source,
@@ -205,7 +205,7 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
     )
 
 
-def _chosen(found: Addition, asked: Asked, given: Mapping[str, Any]) -> Addition:
+def _choose(found: Addition, asked: Asked, given: Mapping[str, Any]) -> Addition:
     """The addition without columns that a person has to choose by name, and has not."""
     said = asked.choices
     named = {*said.types, *said.tokens, *said.below_limit, *said.above_limit, *said.units, *said.joined}
@@ -227,7 +227,7 @@ def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
         if not sign or not column:
             form = _form(option)
             raise UsageError(
-                f"{option} {one!r} is not of the form {form}.", f"Write {option} {_meant(one, form)}."
+                f"{option} {one!r} is not of the form {form}.", f"Write {option} {_guess_meant(one, form)}."
             )
         found[column] = value
     return found
@@ -239,14 +239,14 @@ def _form(option: str) -> str:
     return next(one.metavar or "" for one in options if option in one.opts)
 
 
-def _meant(said: str, form: str) -> str:
+def _guess_meant(said: str, form: str) -> str:
     """What was said, in the right form where it can be seen: `age:0:120` is `age=0:120`."""
     is_parted = said.count(":") > form.count(":")
     column, _, value = said.strip().partition(":") if is_parted else said.strip().rpartition(" ")
     return shlex.quote(f"{column.strip()}={value.strip()}") if column and value else form
 
 
-def _asked(found: Draft, decided: set[str]) -> dict[str, str]:
+def _ask_person(found: Draft, decided: set[str]) -> dict[str, str]:
     """What a person at the terminal says about proposed bounds and labels."""
     choices: dict[str, str] = {}
     if any(not one.column.is_confirmed for one in found.columns.values()):
@@ -277,7 +277,7 @@ def _ask(column: ColumnDeclaration, seen: str, choices: dict[str, str]) -> None:
 
 def _faults(reader: Reader, dataset: DatasetDeclaration) -> list[str]:
     """What `duetto data check` would say."""
-    found = reader.checked(dataset)
+    found = reader.check(dataset)
     if found.error is None:
         return []
     said = [f"{fault.column}: {fault.count} cells: {fault.what}. {fault.hint}" for fault in found.faults]

@@ -89,8 +89,8 @@ def check(job_id: str, config_path: Path | None, *, as_json: bool) -> None:
     Ledger and policy are held against the contract as well; they are no part of an audit, and convict nobody.
     """
     config = load(config_path)
-    shown = _shown(EvidenceStore(config.home), job_id)
-    found = _audited(shown, config)
+    shown = _read_exhibit(EvidenceStore(config.home), job_id)
+    found = _audit(shown, config)
     _tell(shown, found, _at_home(shown, found, config), as_json=as_json)
 
 
@@ -112,7 +112,7 @@ def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | No
     from parties.contracts.contract import parse_contract
 
     config = load(config_path)
-    shown, auditor = _shown(EvidenceStore(config.home), job_id), read_auditor(auditor_path)
+    shown, auditor = _read_exhibit(EvidenceStore(config.home), job_id), read_auditor(auditor_path)
     check_auditor(parse_contract(shown.case.contract.encode()), auditor)
     if shown.case.needs_key:
         raise UsageError(
@@ -138,7 +138,7 @@ def open_file(file: Path, keys_path: Path, receipt: Path | None, *, as_json: boo
     keys = read_keys(keys_path)
     shown = open_bundle(read_shown(file, BUNDLE_BYTES), keys)
     check_auditor(parse_contract(shown.case.contract.encode()), keys.public)
-    _tell(shown, _audited(shown, None, _read_receipt(receipt)), as_json=as_json)
+    _tell(shown, _audit(shown, None, _read_receipt(receipt)), as_json=as_json)
 
 
 @evidence.command()
@@ -182,9 +182,9 @@ def verdict(
         shown = (
             open_bundle(read_shown(Path(target), BUNDLE_BYTES), keys)
             if config is None
-            else _shown(EvidenceStore(config.home), target)
+            else _read_exhibit(EvidenceStore(config.home), target)
         )
-        document = sign_verdict(shown.case, _audited(shown, config, given), keys, now)
+        document = sign_verdict(shown.case, _audit(shown, config, given), keys, now)
     _write(output, json.dumps(document, indent=2).encode() + b"\n")
     body = document["verdict"]
     emit(
@@ -345,7 +345,7 @@ def _show_auditor(found: Auditor, path: Path, *, as_json: bool) -> None:
     emit(report, lambda out: out.print(*lines), as_json=as_json)
 
 
-def _shown(store: EvidenceStore, job_id: str) -> Exhibit:
+def _read_exhibit(store: EvidenceStore, job_id: str) -> Exhibit:
     from parties.auditors.bundles import Exhibit
 
     state = store.standing(job_id).state
@@ -383,7 +383,7 @@ def _read_signed(path: Path) -> Certificate | Receipt:
             raise problem from None
 
 
-def _audited(shown: Exhibit, config: Config | None, receipt: Receipt | None = None) -> AuditFinding:
+def _audit(shown: Exhibit, config: Config | None, receipt: Receipt | None = None) -> AuditFinding:
     """The finding; at a party with its plug-ins and its Paillier key, which the run may have taken."""
     from parties.auditors.audit import audit
     from parties.plugins import load_plugins, with_plugins

@@ -36,12 +36,12 @@ def with_config(hint: str) -> str:
         return hint
     root = context.find_root()
 
-    def completed(found: re.Match[str]) -> str:
+    def complete(found: re.Match[str]) -> str:
         if "--config" in found[2] or not _takes_config(root, found[1].split()):
             return found[0]
         return f"{found[0][:-1]}{words}`"
 
-    return _NAMED.sub(completed, hint)
+    return _NAMED.sub(complete, hint)
 
 
 def _takes_config(root: click.Context, words: list[str]) -> bool:

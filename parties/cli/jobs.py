@@ -160,7 +160,9 @@ def estimate(
     names = ("rows", "rounds", "sent", "received", *seconds, "memory", "key_bits", "route")
 
     def render(out: Screen) -> None:
-        out.print(listing(("", ""), [(_ESTIMATES[name], _measured(name, report[name])) for name in names]))
+        out.print(
+            listing(("", ""), [(_ESTIMATES[name], _format_figure(name, report[name])) for name in names])
+        )
         if report["limits"] is None:
             out.print("The policy refuses this job; its limits are not in these figures.")
         out.print(f"privacy loss: {describe_loss(_loss(report))}")
@@ -387,7 +389,7 @@ def _loss(report: dict[str, Any]) -> Loss:
     return Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
 
 
-def _measured(name: str, value: Any) -> str:
+def _format_figure(name: str, value: Any) -> str:
     """A figure of an estimate with its unit."""
     if value is None:
         return "not known"

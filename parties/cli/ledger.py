@@ -90,7 +90,7 @@ def verify(
         config = load(config_path)
         book = open_ledger(config.home)
         entries, party, torn = book.entries(), config.name, [path.name for path in book.torn]
-        known: Keys = _merged(_peer_keys(config), further)
+        known: Keys = _merge(_peer_keys(config), further)
         said, confirmed = read_statements(config.home / HEADS), True
         stamped = own_stamps(config, stamps, stamps_ca)
     else:
@@ -106,7 +106,7 @@ def verify(
                 "It is not by that party, or the party has made new keys since.",
             )
         vouched = {name: given.of(name, is_maker=False) or stated for name, stated in found.peers.items()}
-        known = _merged(vouched, further)
+        known = _merge(vouched, further)
         stamped = _stamps_of(party, stamps, stamps_ca)
     persons = Register(party, entries)
     signed = check_countersignatures(entries, known)
@@ -231,7 +231,7 @@ def _further(texts: tuple[str, ...]) -> Keys:
     return keys
 
 
-def _merged(one: Keys, other: Keys) -> Keys:
+def _merge(one: Keys, other: Keys) -> Keys:
     return {name: (*one.get(name, ()), *other.get(name, ())) for name in {*one, *other}}
 
 

@@ -52,7 +52,7 @@ def unpack(archive: Path, home: Path | None, as_json: bool) -> None:
 
     Files are checked by their digests, then the keys, the peers and the ledger.
     """
-    found = _arrived(archive, home, backup=False)
+    found = _arrive(archive, home, backup=False)
     emit(
         found,
         lambda out: out.print(
@@ -97,7 +97,7 @@ def restore(archive: Path, home: Path | None, as_json: bool) -> None:
 
     Never while the home itself is in use: of two homes of one party peers refuse one.
     """
-    found = _arrived(archive, home, backup=True)
+    found = _arrive(archive, home, backup=True)
     emit(
         found,
         lambda out: out.print(
@@ -114,7 +114,7 @@ def restore(archive: Path, home: Path | None, as_json: bool) -> None:
     )
 
 
-def _arrived(archive: Path, home: Path | None, *, backup: bool) -> dict[str, Any]:
+def _arrive(archive: Path, home: Path | None, *, backup: bool) -> dict[str, Any]:
     """Make a home of an archive; what is found of it."""
     folder = new_home(home)
     with moving.unpack(archive, folder, backup=backup) as (arriving, taken):

@@ -190,7 +190,7 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     level = log_level or config.log_level
-    with _errors_logged(config, level, as_json=as_json), only_one(config), _without_room_refused():
+    with _log_errors(config, level, as_json=as_json), only_one(config), _refuse_without_room():
         foreign.capture(config.log_format)
         logs.start(level, config.log_format)
         daemon = Daemon(config, examine=examine_self)
@@ -245,7 +245,7 @@ def _leave_within(seconds: float, status: int = OK) -> None:
 
 
 @contextmanager
-def _errors_logged(config: Config, level: str, *, as_json: bool) -> Iterator[None]:
+def _log_errors(config: Config, level: str, *, as_json: bool) -> Iterator[None]:
     """Where lines of the log are JSON, an error that ends the daemon is one, and no message for a person."""
     try:
         yield
@@ -268,7 +268,7 @@ def _errors_logged(config: Config, level: str, *, as_json: bool) -> Iterator[Non
 
 
 @contextmanager
-def _without_room_refused() -> Iterator[None]:
+def _refuse_without_room() -> Iterator[None]:
     """What Python raises where a process may have no more memory or threads, as an error with a hint."""
     try:
         yield

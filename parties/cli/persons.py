@@ -100,7 +100,7 @@ def add(
     if re.search(rf"^\[persons\.{re.escape(word)}\]", before, re.MULTILINE):
         raise UsageError(f"{FILE} has {word!r} already.", "Choose another word, or edit the file.")
     listed = ", ".join(f'"{role}"' for role in dict.fromkeys(roles))
-    lines = [f"[persons.{word}]", f"name = {_quoted(name)}", f"roles = [{listed}]", f'key = "{public_key}"']
+    lines = [f"[persons.{word}]", f"name = {_quote(name)}", f"roles = [{listed}]", f'key = "{public_key}"']
     lines += [f"until = {_day(until)}"] if until else []
     text = (before.rstrip("\n") + "\n\n" if before.strip() else "") + "\n".join(lines) + "\n"
     _write(path, text)
@@ -303,7 +303,7 @@ def _say(config: Config, document: dict[str, Any], sentence: str, *, as_json: bo
     emit({**document, "state": state}, lambda out: out.print(with_config(sentence)), as_json=as_json)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -189,7 +189,7 @@ def write_csv(got: Result, folder: Path) -> list[Path]:
         for path, name in zip(paths, got.tables, strict=True):
             table = got.table(name)
             with path.open("w", encoding="utf-8", newline="") as stream:
-                write_table(stream, {column: table.written(column) for column in table.columns})
+                write_table(stream, {column: table.cells_of(column) for column in table.columns})
     except OSError as problem:
         raise UsageError(f"{folder} cannot be written: {type(problem).__name__}.", "Name a folder.") from None
     return paths

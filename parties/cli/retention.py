@@ -73,7 +73,7 @@ def aside(job_id: str | None, output: Path | None, config_path: Path | None, as_
     peer's was; and such as were deleted for their age less than a day ago. Asks no daemon.
     """
     results = ResultFolder(load(config_path).home)
-    kept, trash = results.aside(), results.discarded()
+    kept, trash = results.aside(), results.discarded_jobs()
     found = [
         *({"job_id": name, "why": "put aside", "since": text(when)} for name, when in sorted(kept.items())),
         *(

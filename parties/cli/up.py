@@ -78,7 +78,7 @@ def up(
             webbrowser.open(link)
 
     entrance = None
-    path = _known(config_path)
+    path = _find_config(config_path)
     if path is None:
         folder = new_home(config_path)
         if name is not None and address is not None:
@@ -96,7 +96,7 @@ def up(
         dashboard.serve()
 
 
-def _known(config_path: Path | None) -> Path | None:
+def _find_config(config_path: Path | None) -> Path | None:
     """The configuration of the party; None if there is none yet.
 
     Raises:

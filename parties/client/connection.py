@@ -70,7 +70,7 @@ class Connection:
             DuettoError: what the daemon raised.
             DaemonUnavailable: it does not answer.
         """
-        with self._translated():
+        with self._translate_errors():
             return getattr(self._stub, verb)(request, timeout=timeout)
 
     def act(self, act: Act, digest: str, peer: str = "") -> pb.Act | None:
@@ -88,11 +88,11 @@ class Connection:
 
     def stream(self, verb: str, request: Any, timeout: float | None) -> Iterator[Any]:
         """One call that is answered by a stream. Raises as `call`."""
-        with self._translated():
+        with self._translate_errors():
             yield from getattr(self._stub, verb)(request, timeout=timeout)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except grpc.RpcError as problem:

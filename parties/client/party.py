@@ -401,9 +401,9 @@ class Job:
         """
         pieces = self._party.stream("Result", pb.JobName(job_id=self.id), CALL_SECONDS)
         document = json.loads(b"".join(piece.data for piece in pieces))
-        return Result.from_document(document, self._reported)
+        return Result.from_document(document, self._report)
 
-    def _reported(self, result: Result) -> str:
+    def _report(self, result: Result) -> str:
         from parties.client.report import report_html
 
         config = load(self._party.config_path)

@@ -52,14 +52,14 @@ def report_html(
         subtitle=f"{job['analysis']} of {names['alice']} and {names['bob']}, as {config.name} received it. "
         f"Job {job['job_id']}, finished {job['updated']}.",
         cards=_cards(config, job, entries),
-        asked=_asked(contract, names),
+        asked=_describe_request(contract, names),
         parameters=_parameters(contract),
         notes=result.notes,
         learned=[
             *((names[role], "; ".join(result.leakage.get(role, ())) or "nothing") for role in _ROLES),
             ("public", "; ".join(result.leakage.get("public", ())) or "nothing"),
         ],
-        spent=_spent(config, job, entries),
+        spent=_describe_spent(config, job, entries),
         totals=_totals(config, job, entries),
         cost=_cost(result.traffic),
         certificate=_certificate(certificate["certificate"]),
@@ -83,7 +83,7 @@ def _cards(config: Config, job: Mapping[str, Any], entries: Sequence[Entry]) -> 
     ]
 
 
-def _asked(contract: Mapping[str, Any], names: Mapping[str, str]) -> Facts:
+def _describe_request(contract: Mapping[str, Any], names: Mapping[str, str]) -> Facts:
     spec = contract.get("spec", {})
     said = spec.get("job", {})
     facts = [("analysis", str(said.get("analysis", "")))]
@@ -111,7 +111,7 @@ def _parameters(contract: Mapping[str, Any]) -> str:
     return json.dumps(parameters, indent=2, ensure_ascii=False) if parameters else ""
 
 
-def _spent(config: Config, job: Mapping[str, Any], entries: Sequence[Entry]) -> Facts:
+def _describe_spent(config: Config, job: Mapping[str, Any], entries: Sequence[Entry]) -> Facts:
     losses = [entry for entry in entries if entry.event == SPENT]
     facts = [(f"this job, on {entry.account!r}", describe_loss(entry.loss)) for entry in losses]
     if not facts:

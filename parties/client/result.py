@@ -79,7 +79,7 @@ class Result:
         Raises:
             JobError: there is no such table, or no name and not exactly one table.
         """
-        chosen = self._chosen(name)
+        chosen = self._choose(name)
         columns = self.tables[chosen]
         if not whole and QUERY in columns:
             figures = [column for head, column in columns.items() if head not in ABOUT_QUERIES]
@@ -103,7 +103,7 @@ class Result:
             ConfigError: pandas is not installed.
             JobError: there is no such table, or no name and not exactly one table.
         """
-        return self._framed(self._chosen(name))
+        return self._to_frame(self._choose(name))
 
     def __getitem__(self, name: str) -> Any:
         """`frame` of a table by its name."""
@@ -115,9 +115,9 @@ class Result:
         Raises:
             ConfigError: pandas is not installed.
         """
-        return {name: self._framed(name) for name in self.tables}
+        return {name: self._to_frame(name) for name in self.tables}
 
-    def _chosen(self, name: str | None) -> str:
+    def _choose(self, name: str | None) -> str:
         known = ", ".join(map(repr, self.tables))
         if not known:
             raise JobError(
@@ -134,7 +134,7 @@ class Result:
             raise JobError(f"The result has no table {name!r}.", f"It has {known}.")
         return name
 
-    def _framed(self, name: str) -> Any:
+    def _to_frame(self, name: str) -> Any:
         return pandas().DataFrame(columns_of(self.table(name)))
 
     def plot(self, name: str | None = None) -> Drawing:
@@ -150,7 +150,7 @@ class Result:
             ConfigError: matplotlib is not installed.
             JobError: nothing of the result, or of this table, can be drawn; or there is no such table.
         """
-        names = [*self.tables] if name is None else [self._chosen(name)]
+        names = [*self.tables] if name is None else [self._choose(name)]
         plots = plots_of([self.table(one) for one in names])
         if not plots:
             raise JobError(

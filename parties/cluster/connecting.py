@@ -154,17 +154,17 @@ def _shake_hands(dask: Dask, security: Security, seconds: float) -> None:
             ) from None
         except ssl.SSLError as problem:
             refused = "alert" in (problem.reason or "").lower()
-            raise _refused(dask) if refused else _without_tls(dask) from None
+            raise _refusal(dask) if refused else _without_tls(dask) from None
         except OSError as problem:
             raise ClusterUnavailable(
                 f"The connection to {dask.url} broke ({type(problem).__name__}).",
                 f"See in the log of the scheduler why. {_MANUAL}",
             ) from None
     if not answered:
-        raise _refused(dask)
+        raise _refusal(dask)
 
 
-def _refused(dask: Dask) -> ClusterUnavailable:
+def _refusal(dask: Dask) -> ClusterUnavailable:
     return ClusterUnavailable(
         f"The Dask scheduler at {dask.url} does not take the certificate {dask.certificate}.",
         "Let the cluster's authority sign a certificate for this party, and name it and its key as "

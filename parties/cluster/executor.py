@@ -71,7 +71,7 @@ class ClusterExecutor(Executor):
         Raises:
             DuettoError: as `connect`, or the workers do not take it within `dask_seconds`.
         """
-        client = self._connected()
+        client = self._connect()
         try:
             handle: T = client.scatter(value, broadcast=True, hash=False, timeout=self._dask.seconds)
         except (OSError, TimeoutError, CancelledError) as problem:
@@ -96,20 +96,20 @@ class ClusterExecutor(Executor):
         """
         if kwargs:
             raise TypeError("a task of the cluster takes its arguments by position")
-        executor = self._connected().get_executor(pure=False)
+        executor = self._connect().get_executor(pure=False)
         future: Future[T] = Future()
         try:
             there: Future[T] = executor.submit(work, release(), fn, *args)
         except (OSError, RuntimeError):
-            raise _lost(self._dask) from None
+            raise _lost_error(self._dask) from None
         with self._given:
             self._open[future] = there
             self._last = time.monotonic()
             if not self._watched:
                 self._watched = True
                 threading.Thread(target=self._watch, name="dask-patience", daemon=True).start()
-        future.add_done_callback(self._settled)
-        there.add_done_callback(lambda ended: self._ended(future, ended))
+        future.add_done_callback(self._settle)
+        there.add_done_callback(lambda ended: self._pass_on(future, ended))
         return future
 
     @override
@@ -118,7 +118,7 @@ class ClusterExecutor(Executor):
         self._closed = True
         self._give_up("This party has left its Dask cluster.")
 
-    def _connected(self) -> Client:
+    def _connect(self) -> Client:
         with self._connecting:
             if self._closed:
                 raise ClusterUnavailable("This party has left its Dask cluster.")
@@ -128,17 +128,17 @@ class ClusterExecutor(Executor):
                 self._client, _ = connect(self._dask)
             return self._client
 
-    def _ended(self, future: Future[T], there: Future[T]) -> None:
+    def _pass_on(self, future: Future[T], there: Future[T]) -> None:
         """Pass an outcome on."""
         with suppress(InvalidStateError):  # given up, or no longer wanted
             if there.cancelled():
-                future.set_exception(_lost(self._dask))
+                future.set_exception(_lost_error(self._dask))
             elif (problem := there.exception()) is not None:
-                future.set_exception(_typed(problem))
+                future.set_exception(_to_error(problem))
             else:
                 future.set_result(there.result())
 
-    def _settled(self, future: Future[Any]) -> None:
+    def _settle(self, future: Future[Any]) -> None:
         """Forget a task that has ended here, and end it there if nobody wants it any more."""
         with self._given:
             there = self._open.pop(future, None)
@@ -166,10 +166,10 @@ class ClusterExecutor(Executor):
             client = self._client
         try:
             if client is None:
-                raise _lost(self._dask)
+                raise _lost_error(self._dask)
             members(client, self._dask)
         except Exception as problem:  # a client that is just closing has many; this thread has to go on
-            why = problem.what if isinstance(problem, ClusterError) else _lost(self._dask).what
+            why = problem.what if isinstance(problem, ClusterError) else _lost_error(self._dask).what
             self._give_up(f"For {self._dask.seconds} seconds the Dask cluster has finished nothing. {why}")
         else:
             with self._given:
@@ -199,14 +199,14 @@ def _leave(client: Client | None) -> None:
             client.close(timeout=_LEAVE_SECONDS)
 
 
-def _lost(dask: Dask) -> ClusterError:
+def _lost_error(dask: Dask) -> ClusterError:
     return ClusterUnavailable(
         f"The Dask cluster at {dask.url} has lost a task: the connection to its scheduler broke, or what the "
         "task needs went with its only worker."
     )
 
 
-def _typed(problem: BaseException) -> DuettoError:
+def _to_error(problem: BaseException) -> DuettoError:
     """What a task of the cluster ended with, as an error of the house."""
     if isinstance(problem, DuettoError):
         return problem

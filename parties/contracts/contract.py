@@ -127,7 +127,7 @@ class Contract:
         """The limits as one party sees them: its own, and those of figures about both sides' persons."""
         return Agreed(Owned(self.limits[role] or NO_LIMITS), self.agreed)
 
-    def completed(self, schemas: Schemas, limits: Limits, commitments: Commitments | None = None) -> Contract:
+    def complete(self, schemas: Schemas, limits: Limits, commitments: Commitments | None = None) -> Contract:
         """The contract with the other party's schemas and limits, and its commitments if it is covert."""
         other = self.proposer.other
         return replace(

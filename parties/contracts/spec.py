@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from commons.settings.bounds import Between, Terms
 from commons.settings.marks import Key, Length, Matching, UnfitError, Wrong
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
 from parties.audit_terms import COVERT, AuditTerms
@@ -293,7 +293,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         JobError: it is wrong; says where and how to fix it.
     """
     _check_texts(document, place)
-    found = declared(JobFile, StrictTable(document, place, JobError))
+    found = read_declared(JobFile, StrictTable(document, place, JobError))
     _check_parameters(found.parameters, f"{place}, parameters")
     spec = JobSpec(
         analysis=found.analysis,

@@ -181,7 +181,7 @@ class Daemon:
                     f"The control socket {self._socket} does not answer.",
                     "Check the rights of its folder, and that the home lies on a local disk.",
                 ) from None
-        about: dict[str, str | int] = {**_digests(self._config), **self._counted()}
+        about: dict[str, str | int] = {**_digests(self._config), **self._count_entries()}
         about |= {"release": release(), "pid": os.getpid()}
         self._manager.store.audit.write(STARTED, **about)
         self._notifier.start()
@@ -385,7 +385,7 @@ class Daemon:
             server.add_insecure_port(f"unix:{one.path}")
             self._of_roles.append((one, server))
 
-    def _counted(self) -> dict[str, int]:
+    def _count_entries(self) -> dict[str, int]:
         """How many entries the ledger has, for the audit log; nothing of one that is broken."""
         with suppress(LedgerError):
             return {ENTRIES: len(self._manager.ledger.entries())}
@@ -395,7 +395,7 @@ class Daemon:
         """The last line of the audit log, and its head for the log of the service manager."""
         audit = self._manager.store.audit
         try:
-            audit.write(STOPPED, pid=os.getpid(), **self._counted())
+            audit.write(STOPPED, pid=os.getpid(), **self._count_entries())
         except AuditError as problem:
             log.error("%s", problem)
         log.info("the audit log ends with line %d, hash %s", *audit.head)

@@ -129,7 +129,7 @@ class Figures:
             files = [path.stat().st_mtime_ns for path in (self._config.policy, self._config.catalog)]
             state = (entry and entry.hash, files)
             if self._budgets[0] != state:
-                self._budgets = (state, list(self._spent()))
+                self._budgets = (state, list(self._spending()))
         except LedgerError:
             whole, self._budgets = False, (None, [])
         except (DuettoError, OSError):
@@ -142,7 +142,7 @@ class Figures:
         )
         yield from self._budgets[1]
 
-    def _spent(self) -> Iterable[Metric]:
+    def _spending(self) -> Iterable[Metric]:
         from prometheus_client.core import GaugeMetricFamily
 
         labels = ["rule", "population", "peer"]

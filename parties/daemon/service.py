@@ -109,11 +109,11 @@ def unit(config: Config, command: Path, *, is_system: bool) -> str:
         account = f"User={owner}\n"
     return _UNIT.format(
         name=config.name,
-        command=_quoted(command),
-        config=_quoted(config.path),
+        command=_quote(command),
+        config=_quote(config.path),
         account=account,
         credential=_credentials(config),
-        hardening=_HARDENING.format(home=_quoted(config.home)) if is_system else "NoNewPrivileges=yes\n",
+        hardening=_HARDENING.format(home=_quote(config.home)) if is_system else "NoNewPrivileges=yes\n",
         target="multi-user.target" if is_system else "default.target",
     )
 
@@ -142,7 +142,7 @@ def say_ready() -> None:
         told.send(b"READY=1")
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     """A path as one word of a unit, in which `%` would be replaced."""
     text = str(path)
     if _ODD.search(text):

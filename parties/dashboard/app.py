@@ -166,18 +166,18 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
         try:
             url, secret = accounts.leave()
         except DuettoError as error:
-            return _refused(request, error)
+            return _refusal(request, error)
         response = redirect(url)
         remember_away(response, secret)
         return response
 
     def from_provider(request: Request) -> Response:
         if accounts is None:
-            return _lost(desk)(request, HTTPException(404))
+            return _lost_page(desk)(request, HTTPException(404))
         try:
             person = accounts.arrive(request.cookies.get(AWAY_COOKIE, ""), request.query_params)
         except DuettoError as error:
-            return _refused(request, error)
+            return _refusal(request, error)
         # The browser comes from another site, so it would not send the cookie of the session along with a
         # redirect; it does from a page of this one.
         response = HTMLResponse(_SIGNED_IN)
@@ -202,8 +202,8 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
                 for path, page in pages
             ),
         ],
-        middleware=[Middleware(Guard, access=access, rules=rules, page=_guarded(desk))],
-        exception_handlers={status: _lost(desk) for status in (404, 405)},
+        middleware=[Middleware(Guard, access=access, rules=rules, page=_guard_page(desk))],
+        exception_handlers={status: _lost_page(desk) for status in (404, 405)},
     )
 
 
@@ -241,18 +241,18 @@ def _answering(desk: Context, page: Page) -> Callable[[Request], Response]:
     return answer
 
 
-def _guarded(desk: Context) -> Callable[[Request, int, str], Response]:
+def _guard_page(desk: Context) -> Callable[[Request, int, str], Response]:
     """The page of a refusal by the guard: with the menu for those who are signed in."""
 
-    def refused(request: Request, status: int, text: str) -> Response:
+    def refuse(request: Request, status: int, text: str) -> Response:
         if not hasattr(request.state, "session"):
             return say(request, status, text)
         return render(desk, request, "error.html", code=status, what=text, hint="")
 
-    return refused
+    return refuse
 
 
-def _refused(request: Request, error: DuettoError) -> Response:
+def _refusal(request: Request, error: DuettoError) -> Response:
     """Why somebody is not signed in; there is no session yet, and so no menu."""
     _LOG.warning("a sign-in was refused: %s", error.what)
     return say(request, 403, f"{error.what} {error.hint}")
@@ -272,7 +272,7 @@ def _status(error: DuettoError) -> int:
     return 404 if error.stable_code == "unknown-job" else 409
 
 
-def _lost(desk: Context) -> Callable[[Request, Exception], Response]:
+def _lost_page(desk: Context) -> Callable[[Request, Exception], Response]:
     """The page in place of one that there is not."""
 
     def answer(request: Request, error: Exception) -> Response:

@@ -74,7 +74,7 @@ class Beginning:
     def _page(self, request: Request) -> Response:
         if self.is_made:  # a browser that came before the dashboard has taken over
             return PlainTextResponse("The party is made. One moment.\n", headers={"refresh": "1; url=/"})
-        return self._shown(request, *self._proposed)
+        return self._render(request, *self._proposed)
 
     def _begin(self, request: Request) -> Response:
         sent = form(request)
@@ -82,9 +82,9 @@ class Beginning:
         try:
             self._make(name, address)
         except DuettoError as error:
-            return self._shown(request, name, address, f"{error.what} {error.hint}")
+            return self._render(request, name, address, f"{error.what} {error.hint}")
         self.is_made = self._server.should_exit = True
         return redirect("/")
 
-    def _shown(self, request: Request, name: str, address: str, problem: str = "") -> Response:
+    def _render(self, request: Request, name: str, address: str, problem: str = "") -> Response:
         return fill(request, "begin.html", name=name, address=address, place=self._place, problem=problem)

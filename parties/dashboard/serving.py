@@ -118,7 +118,7 @@ def _at(address: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if listener.family == socket.AF_INET6:
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-    return _bound(listener, lambda: listener.bind((address, port)), f"port {port} of {address}")
+    return _bind(listener, lambda: listener.bind((address, port)), f"port {port} of {address}")
 
 
 def _unix(path: Path) -> socket.socket:
@@ -134,7 +134,7 @@ def _unix(path: Path) -> socket.socket:
         finally:
             os.umask(before)
 
-    return _bound(listener, bind, str(path))
+    return _bind(listener, bind, str(path))
 
 
 def _is_answered(path: Path) -> bool:
@@ -142,7 +142,7 @@ def _is_answered(path: Path) -> bool:
         return probe.connect_ex(str(path)) == 0
 
 
-def _bound(listener: socket.socket, bind: Callable[[], None], what: str) -> socket.socket:
+def _bind(listener: socket.socket, bind: Callable[[], None], what: str) -> socket.socket:
     try:
         bind()
     except OSError as problem:

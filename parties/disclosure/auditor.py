@@ -46,7 +46,7 @@ class JobAuditor:
             return True
         if self.participants is None:
             return False
-        shown = self._shown(told)
+        shown = self._find_shown(told)
         return shown is None or self.history.allows(self.participants, shown)
 
     def record(self, told: Told) -> None:
@@ -65,11 +65,11 @@ class JobAuditor:
                     "Report it as a defect of the analysis.",
                 )
         if isinstance(told, ShownTables) and self.participants is not None:
-            shown = self._shown(told)
+            shown = self._find_shown(told)
             if shown is not None:
                 self.history.record_tables(self.participants, shown)
 
-    def _shown(self, told: ShownTables) -> Sequence[Shown] | None:
+    def _find_shown(self, told: ShownTables) -> Sequence[Shown] | None:
         """Whom the tables are about; None where no limit asks who it is, and the catalog does not say it."""
         if self.identities is None:
             return None

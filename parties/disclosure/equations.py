@@ -97,7 +97,7 @@ class Shown:
     amounts: Ints | None = field(default=None, repr=False)
     signed: Ints | None = field(default=None, repr=False)
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """The table as whole words of 8 bytes: persons, cells, both amounts, the equations' bits, padded."""
         sums = [each for each in (self.amounts, self.signed) if each is not None]
         columns = [self.persons, self.cells, *(row for each in sums for row in each)]
@@ -105,10 +105,8 @@ class Shown:
         return b"".join(column.astype("<u8").tobytes() for column in columns) + bits + bytes(-len(bits) % 8)
 
     @classmethod
-    def decoded(
-        cls, data: bytes, entries: int, shape: tuple[int, int], summed: int, signed: int = 0
-    ) -> Shown:
-        """What `encoded` has made of a table.
+    def decode(cls, data: bytes, entries: int, shape: tuple[int, int], summed: int, signed: int = 0) -> Shown:
+        """What `encode` has made of a table.
 
         Args:
             data: the words.
@@ -306,7 +304,7 @@ class _Search:
         found = set()
         for _ in range(TRIALS):
             for combination, _ in search._last_words():
-                scaled = _scaled(combination)
+                scaled = _scale(combination)
                 if scaled.tobytes() not in found:
                     found.add(scaled.tobytes())
                     yield scaled
@@ -407,7 +405,7 @@ class _Sums:
         most, total = np.zeros(shape), np.zeros(shape)
         step = max(1, MAX_COMPARED_AT_ONCE // (fresh * (self.count + 1)))
         for start in range(0, self.people, step):
-            added = self._added(start, min(step, self.people - start)).astype(np.float64)
+            added = self._addends(start, min(step, self.people - start)).astype(np.float64)
             others = np.concatenate([added, np.zeros((1, added.shape[1]))])
             apart = np.abs(added[-fresh:, None] - others[None])
             most = np.maximum(most, apart.max(axis=2))
@@ -433,7 +431,7 @@ class _Sums:
         parts = np.abs(found)
         return bool((parts.max(axis=1) > float(part) * parts.sum(axis=1) * (1 + _ROUNDING)).any())
 
-    def _added(self, start: int, length: int) -> Ints:
+    def _addends(self, start: int, length: int) -> Ints:
         """What each of some persons adds to each sum, shape (sums, length)."""
         found, row = np.zeros((self.count, length), dtype=np.int64), 0
         for table, who in zip(self._tables, self._who, strict=True):
@@ -446,7 +444,7 @@ class _Sums:
         return found
 
 
-def _scaled(combination: Ints) -> Ints:
+def _scale(combination: Ints) -> Ints:
     leading = int(combination[np.flatnonzero(combination)[0]])
     scaled = combination * pow(leading, -1, PRIME) % PRIME
     found: Ints = np.where(scaled > PRIME // 2, scaled - PRIME, scaled)
@@ -474,15 +472,15 @@ def _within(large: Ints, small: Ints, random: Randomness) -> Ints | None:
     rows = len(large)
     if small.shape[1] > MAX_SMALL_ATOMS and not large.shape[1]:
         return None
-    kept = _compressed(large, rows + 8, random)
+    kept = _compress(large, rows + 8, random)
     if small.shape[1] > MAX_SMALL_ATOMS:
-        if not _vanishing(kept, _compressed(small, rows + 8, random)).any():
+        if not _vanishing(kept, _compress(small, rows + 8, random)).any():
             return np.zeros((0, small.shape[1]), dtype=np.int64)
         return None
     return _basis(_vanishing(kept, small))
 
 
-def _compressed(matrix: Ints, width: int, random: Randomness) -> Ints:
+def _compress(matrix: Ints, width: int, random: Randomness) -> Ints:
     """Random combinations of the columns, of which there are at most `width` then; the rank stays."""
     if matrix.shape[1] <= width:
         return matrix
@@ -534,21 +532,21 @@ def _light_words(words: Ints, sizes: Ints, minimum: int) -> Iterator[Ints] | Non
     dimension = len(words)
     if not dimension:
         return iter(())
-    merged = _merged(words)
+    merged = _merge(words)
     if comb(merged.shape[1], dimension - 1) > MAX_SETS:
         return None
 
-    def found() -> Iterator[Ints]:
+    def find() -> Iterator[Ints]:
         for zeros in islice(combinations(range(merged.shape[1]), dimension - 1), MAX_SETS):
             left = _vanishing(merged[:, list(zeros)], words)
             # fewer pivots than columns: they depend on each other, and another set has the same words
             if len(left) == 1 and int(sizes[left[0] != 0].sum()) < minimum:
                 yield left[0]
 
-    return found()
+    return find()
 
 
-def _merged(words: Ints) -> Ints:
+def _merge(words: Ints) -> Ints:
     """Columns that are multiples of each other vanish together: one for all."""
     used = words[:, words.any(axis=0)]
     scaled = used.copy()

@@ -105,7 +105,7 @@ class History:
         with self._open() as log:
             return tuple(record.head for record in log.records() if isinstance(record.head, JobRecord))
 
-    def unlisted(self, account: Account, peer: str, known: Known) -> tuple[JobRecord, ...]:
+    def unlisted_jobs(self, account: Account, peer: str, known: Known) -> tuple[JobRecord, ...]:
         """The jobs of which neither the ledger nor a table is kept, the oldest first.
 
         They ran before ledgers listed exact releases, or a kill cut them off. What their tables showed is
@@ -177,11 +177,11 @@ class History:
             self._compare(log, participants)
 
     @contextmanager
-    def recorded(self, participants: ParticipantSet, is_released: Callable[[], bool]) -> Iterator[str]:
+    def record(self, participants: ParticipantSet, is_released: Callable[[], bool]) -> Iterator[str]:
         """Check a job once more and keep its persons on disk before the ledger gets its entry inside.
 
         The file stays locked until then: others see both or neither. If the ledger gets none, the record is
-        taken back, or later exact jobs would be left to a person for good (`unlisted`).
+        taken back, or later exact jobs would be left to a person for good (`unlisted_jobs`).
 
         Args:
             participants: of the job.
@@ -252,7 +252,7 @@ class History:
                 self._append(log, participants, table)
 
     def _append(self, log: _Log, participants: ParticipantSet, table: Shown) -> None:
-        content = table.encoded()
+        content = table.encode()
         digest = hashlib.sha256(content).hexdigest()
         known = {each.head.table for each in log.records() if isinstance(each.head, TableRecord)}
         fields = (
@@ -284,7 +284,7 @@ class History:
         )
         for table in system.tables:
             what.update(repr((table.equations.shape, table.summed, table.signed is None)).encode())
-            what.update(hashlib.sha256(table.encoded()).digest())
+            what.update(hashlib.sha256(table.encode()).digest())
         if self._judged is None or self._judged[0] != what.digest():
             found = (
                 system.pins_down(group, participants.minimum)
@@ -314,12 +314,12 @@ class History:
         self.secret_file.check(keys)
         tables = []
         for digest, head in found.items():
-            data = _verified(self.path, log, stored.get(digest), digest)
+            data = _verify(self.path, log, stored.get(digest), digest)
             shape = (head.equations, head.cells)
             signed = head.signed if isinstance(head, SignedRecord) else 0
-            shown = Shown.decoded(data, head.entries, shape, head.summed, signed)
-            tables.append(replace(shown, persons=participants.renamed(shown.persons)))
-        fresh = {hashlib.sha256(table.encoded()).hexdigest(): table for table in new}
+            shown = Shown.decode(data, head.entries, shape, head.summed, signed)
+            tables.append(replace(shown, persons=participants.rename(shown.persons)))
+        fresh = {hashlib.sha256(table.encode()).hexdigest(): table for table in new}
         return tables, [table for digest, table in fresh.items() if digest not in found]
 
     def _compare(self, log: _Log, participants: ParticipantSet) -> set[str]:
@@ -354,7 +354,7 @@ class History:
             if digest == own or (sizes >= participants.minimum and not len(participants.aliases)):
                 continue
             kept = self._persons(log, stored, digest)
-            earlier_persons = np.unique(participants.renamed(kept))
+            earlier_persons = np.unique(participants.rename(kept))
             if 0 < difference(earlier_persons, participants.persons) < participants.minimum:
                 raise OverlapError(
                     f"Its persons of this party differ from those of job {head.job} in fewer than "
@@ -365,14 +365,14 @@ class History:
 
     def _persons(self, log: _Log, stored: Mapping[str, _Record], digest: str) -> Persons:
         """The set with that digest."""
-        data = _verified(self.path, log, stored.get(digest), digest)
+        data = _verify(self.path, log, stored.get(digest), digest)
         return np.frombuffer(data, dtype="<u8").astype(np.uint64)
 
     def _open(self) -> AbstractContextManager[_Log]:
         return open_sealed_log(self.path, (JobRecord, FigureRecord, TableRecord, SignedRecord), self._parsed)
 
 
-def _verified(path: Path, log: _Log, record: _Record | None, digest: str) -> bytes:
+def _verify(path: Path, log: _Log, record: _Record | None, digest: str) -> bytes:
     data = b"" if record is None else log.read(record)
     if hashlib.sha256(data).hexdigest() != digest:
         raise damaged_error(path.name, 0 if record is None else record.start)

@@ -54,7 +54,7 @@ class ParticipantSet:
     whom: Whom | None = None
     aliases: Persons = field(default_factory=lambda: np.empty((0, 2), np.uint64), repr=False)
 
-    def renamed(self, persons: Persons) -> Persons:
+    def rename(self, persons: Persons) -> Persons:
         """Persons of an earlier record, in their order, by the hashes that they have in this job."""
         if not len(self.aliases):
             return persons

@@ -66,7 +66,7 @@ class TableRecord:
         cells: how many cells.
         equations: how many opened counts.
         summed: how many sums were opened beside each count.
-        stored: how many words of 8 bytes follow, see `Shown.encoded`; 0 where an earlier record has the same.
+        stored: how many words of 8 bytes follow, see `Shown.encode`; 0 where an earlier record has the same.
     """
 
     job: str

@@ -173,7 +173,7 @@ class CovertRun:
         """Note that the run has taken the local Paillier key."""
         self._case = replace(self._case, needs_key=True)
 
-    def ended(self, *, whole: bool) -> str:
+    def end(self, *, whole: bool) -> str:
         """Settle what becomes of the record when the session is over.
 
         Args:

@@ -39,13 +39,13 @@ def decode_frames(data: bytes) -> Iterator[Frame]:
             kind = data[start : start + length].decode("ascii")
             body = data[start + length : start + length + size]
         except (struct.error, ValueError):
-            raise _malformed() from None
+            raise _malformed_error() from None
         start += length + size
         fits = lane <= MAX_LANES and max(sequence, depth, total) < _MOST and size <= FRAME_BYTES
         if not fits or start > len(data):
-            raise _malformed()
+            raise _malformed_error()
         yield Frame(sequence, kind, depth, total, body, lane)
 
 
-def _malformed() -> DataError:
+def _malformed_error() -> DataError:
     return DataError("The frames of the evidence are malformed.", "Ask for the evidence again.")

@@ -126,8 +126,8 @@ def decode_case(data: bytes) -> RunCase:
             seed=bytes.fromhex(head["seed"]),
             parts=_unhex(head["parts"]),
             papers=[bytes.fromhex(paper) for paper in head["papers"]],
-            sent=_said(head["sent"]),
-            received=_said(head["received"]),
+            sent=_parse_said(head["sent"]),
+            received=_parse_said(head["received"]),
             gate=_parsed_heads(head["gate"]),
             gate_counts=_parsed_counts(head["gate_counts"]),
             gate_signatures=_unhex(head["gate_signatures"]),
@@ -221,7 +221,7 @@ def _lanes(lanes: Mapping[int, Sequence[Said]]) -> dict[str, list[list[str]]]:
     return {str(lane): [[said.kind, said.digest.hex()] for said in frames] for lane, frames in lanes.items()}
 
 
-def _said(document: Mapping[str, Any]) -> dict[int, tuple[Said, ...]]:
+def _parse_said(document: Mapping[str, Any]) -> dict[int, tuple[Said, ...]]:
     found = {
         int(lane): tuple(Said(k, bytes.fromhex(d)) for k, d in frames) for lane, frames in document.items()
     }

@@ -164,7 +164,7 @@ class EvidenceStore:
         Raises:
             StorageError: the home's key cannot be used.
         """
-        return self._seal.derived(purpose)
+        return self._seal.derive(purpose)
 
     def set_standing(self, standing: Standing) -> None:
         """Say where a record stands.
@@ -237,7 +237,7 @@ class EvidenceStore:
         """
         folder = self._folder(job_id)
         cipher = AESGCM(self.key(_PURPOSE))
-        sealed = _sealed(cipher, zlib.compress(data, 1), _bound_to(job_id, part, 0))
+        sealed = _seal(cipher, zlib.compress(data, 1), _bound_to(job_id, part, 0))
         with _writing(folder):
             write_atomically(folder / part, sealed, PRIVATE)
 
@@ -254,7 +254,7 @@ class EvidenceStore:
         self.standing(job_id)
         with _reading(job_id):
             sealed = (self._folder(job_id) / part).read_bytes()
-            return zlib.decompress(_opened(AESGCM(self.key(_PURPOSE)), sealed, _bound_to(job_id, part, 0)))
+            return zlib.decompress(_open(AESGCM(self.key(_PURPOSE)), sealed, _bound_to(job_id, part, 0)))
 
     def read_frames(self, job_id: str) -> Iterator[Frame]:
         """The frames that came in, in their order; those that a crash has lost are missing at the end.
@@ -272,7 +272,7 @@ class EvidenceStore:
                 piece = file.read(length)
                 if len(piece) < length:
                     return  # it was being written when the daemon ended
-                yield from decode_frames(_opened(cipher, piece, _bound_to(job_id, FRAMES, number)))
+                yield from decode_frames(_open(cipher, piece, _bound_to(job_id, FRAMES, number)))
                 number += 1
 
     def keep_verdict(self, found: Standing, name: str, data: bytes) -> None:
@@ -418,7 +418,7 @@ class FrameFile:
 
     def _write(self) -> None:
         bound = _bound_to(self._job_id, FRAMES, self._pieces)
-        piece = _sealed(self._cipher, bytes(self._waiting), bound)
+        piece = _seal(self._cipher, bytes(self._waiting), bound)
         with _writing(self._path.parent), self._path.open("ab") as file:
             self._path.chmod(PRIVATE)
             file.truncate(self._written)  # of a piece for which there was no room a part may be there
@@ -454,12 +454,12 @@ def _bound_to(job_id: str, part: str, number: int) -> bytes:
     return f"duetto evidence of job {job_id}, {part} {number}".encode()
 
 
-def _sealed(cipher: AESGCM, data: bytes, bound: bytes) -> bytes:
+def _seal(cipher: AESGCM, data: bytes, bound: bytes) -> bytes:
     nonce = Randomness().bytes(_NONCE_BYTES)
     return nonce + cipher.encrypt(nonce, data, bound)
 
 
-def _opened(cipher: AESGCM, sealed: bytes, bound: bytes) -> bytes:
+def _open(cipher: AESGCM, sealed: bytes, bound: bytes) -> bytes:
     return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
 
 

@@ -16,7 +16,7 @@ MAX_BYTES: Final = 16 << 20
 _AGAIN: Final = "Export the model again by its own program; files that were changed by hand are not read."
 
 
-def refused(
+def refusal(
     what: str, hint: str = "Train the model without it, or export it in another format."
 ) -> DataError:
     """The error about a model that is well formed, and cannot be taken."""
@@ -24,7 +24,7 @@ def refused(
 
 
 @contextmanager
-def well_formed(program: str) -> Iterator[None]:
+def require_well_formed(program: str) -> Iterator[None]:
     """Read parts of a file of that program.
 
     Raises:
@@ -57,12 +57,12 @@ def text(value: object) -> str:
     return value
 
 
-def named(values: list[str], count: int) -> tuple[str, ...]:
+def feature_names(values: list[str], count: int) -> tuple[str, ...]:
     """The names of features; `f0`, `f1`, ... where the file gives none."""
     return tuple(values or (f"f{place}" for place in range(count)))
 
 
-def numbered(count: int) -> tuple[str, ...]:
+def class_numbers(count: int) -> tuple[str, ...]:
     """The names of classes that are numbers from 0."""
     return tuple(map(str, range(count)))
 

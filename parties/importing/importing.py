@@ -39,7 +39,7 @@ def import_file(path: Path, random: Randomness, features: Sequence[str] = ()) ->
     too_large = DataError(f"{path} is larger than {MAX_BYTES >> 20} MB.", "Train a smaller model.")
     found = import_model(read_bounded(path, MAX_BYTES, too_large))
     if features:
-        found = renamed(found, features)
+        found = rename(found, features)
     return replace(found, salt=random.bytes(_SALT_BYTES).hex())
 
 
@@ -58,7 +58,7 @@ def import_model(data: bytes) -> Predictor:
     )
 
 
-def renamed(model: Predictor, features: Sequence[str]) -> Predictor:
+def rename(model: Predictor, features: Sequence[str]) -> Predictor:
     """A model whose features have other names.
 
     Raises:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from parties.importing.fields import named, refused, well_formed
+from parties.importing.fields import feature_names, refusal, require_well_formed
 from parties.importing.protobuf import Fields, read_fields
 from parties.importing.xgboost import before
 from smc.analyses.predictors.form import (
@@ -83,14 +83,14 @@ class Attributes:
 
 def read(data: bytes) -> Predictor:
     """The model of a file; its features are called `f0`, `f1`, ... Raises as `lightgbm.read`."""
-    with well_formed(PROGRAM):
+    with require_well_formed(PROGRAM):
         (graph,) = read_fields(data).blobs(_GRAPH)
         fields = read_fields(graph)
         nodes = [read_fields(node) for node in fields.blobs(_NODES)]
         models = [node for node in nodes if node.text(_OPERATOR) in _OPERATORS]
         others = [name for node in nodes if (name := node.text(_OPERATOR)) not in (*_OPERATORS, *_AROUND)]
         if others or len(models) != 1:
-            raise refused(
+            raise refusal(
                 f"The ONNX graph is not one model of {', '.join(_OPERATORS)}"
                 + (f": it has a node {others[0]!r}." if others else "."),
                 "Export the model alone, without what prepares its columns.",
@@ -102,14 +102,14 @@ def read(data: bytes) -> Predictor:
         attributes = [read_fields(blob) for blob in node.blobs(_ATTRIBUTES)]
         given = Attributes({each.text(_NAME): each for each in attributes})
         if tensors := [name for name in given.found if name.endswith("_as_tensor")]:
-            raise refused(
+            raise refusal(
                 f"The ONNX model has doubles ({tensors[0]}), which are not read.", "Export singles."
             )
         operator = node.text(_OPERATOR)
         return (
             _linear(given, operator)
             if operator.startswith("Linear")
-            else _trees(given, operator, _declared(fields))
+            else _trees(given, operator, _declared_features(fields))
         )
 
 
@@ -125,17 +125,17 @@ def _check_before(model: Fields, nodes: list[Fields]) -> None:
         operator, attributes = place.text(_OPERATOR), map(read_fields, place.blobs(_ATTRIBUTES))
         kinds = [each.whole(_WHOLE) for each in attributes if each.text(_NAME) == "to"]
         if operator != "Identity" and (operator, kinds) != ("Cast", [_SINGLE]):
-            raise refused(
+            raise refusal(
                 f"The ONNX graph has a node {operator!r} before the model.",
                 "Export the model alone, and prepare its columns before.",
             )
-    raise refused("The ONNX graph goes in a circle before the model.")
+    raise refusal("The ONNX graph goes in a circle before the model.")
 
 
 def _linear(given: Attributes, operator: str) -> Predictor:
     classes = given.classes("classlabels_ints") if operator == "LinearClassifier" else ()
     if not classes and given.whole("targets", 1) != 1:
-        raise refused("The ONNX model predicts several numbers.")
+        raise refusal("The ONNX model predicts several numbers.")
     after = given.text("post_transform", "NONE")
     weights, base = given.singles("coefficients"), given.singles("intercepts")
     outputs = max(1, len(classes))
@@ -143,35 +143,35 @@ def _linear(given: Attributes, operator: str) -> Predictor:
     if len(base) not in (1, outputs) or not weights or len(weights) % len(base):
         raise ValueError
     count = len(weights) // len(base)
-    _bounded(count)
+    _check_count(count)
     rows = [tuple(weights[count * place : count * (place + 1)]) for place in range(len(base))]
     if len(classes) == 2 and after == "LOGISTIC":
         # Exporters write both classes, the first as the second with another sign.
         if len(base) == 2 and any(
             a != -b for a, b in zip([*rows[0], base[0]], [*rows[1], base[1]], strict=True)
         ):
-            raise refused("The two classes of the ONNX model have scores of their own.")
+            raise refusal("The two classes of the ONNX model have scores of their own.")
         rows, base, link = rows[-1:], base[-1:], Link.LOGISTIC
     elif not classes and after == "NONE":
         link = Link.IDENTITY
     elif classes and after == "SOFTMAX" and len(base) == len(classes):
         link = Link.SOFTMAX
     else:
-        raise refused(
+        raise refusal(
             f"The ONNX model of {len(classes)} classes ends with {after!r}.",
             "Read are LOGISTIC of two classes, and SOFTMAX; one-versus-rest is not.",
         )
     terms = tuple(map(WeightedTerm, range(count)))
-    return Predictor(named([], count), classes, link, tuple(base), Linear(terms, tuple(rows)))
+    return Predictor(feature_names([], count), classes, link, tuple(base), Linear(terms, tuple(rows)))
 
 
 def _trees(given: Attributes, operator: str, declared: int) -> Predictor:
     is_classifier = operator == "TreeEnsembleClassifier"
     classes = given.classes("classlabels_int64s") if is_classifier else ()
     if len(classes) > MAX_CLASSES or (not is_classifier and given.whole("n_targets", 1) != 1):
-        raise refused(f"The ONNX model has more than {MAX_CLASSES} classes, or several numbers to predict.")
+        raise refusal(f"The ONNX model has more than {MAX_CLASSES} classes, or several numbers to predict.")
     if given.text("aggregate_function", "SUM") != "SUM":
-        raise refused("The ONNX model does not add its trees up.", "Export it with opset 1 of ai.onnx.ml.")
+        raise refusal("The ONNX model does not add its trees up.", "Export it with opset 1 of ai.onnx.ml.")
     leaves, written = _leaves(given, "class" if is_classifier else "target")
     alone = len(classes) == 2 and len(written) == 1
     outputs = 1 if alone or not classes else len(classes)
@@ -181,16 +181,18 @@ def _trees(given: Attributes, operator: str, declared: int) -> Predictor:
     forest = _forest(given, leaves, outputs, alone=alone)
     base = given.singles("base_values") or [0.0] * outputs
     used = 1 + max((split.feature for tree in forest.trees for split in tree.splits), default=0)
-    return Predictor(named([], _bounded(max(1, used, declared))), classes, link, tuple(base), forest)
+    return Predictor(
+        feature_names([], _check_count(max(1, used, declared))), classes, link, tuple(base), forest
+    )
 
 
-def _bounded(count: int) -> int:
+def _check_count(count: int) -> int:
     if count > MAX_FEATURES:
-        raise refused(f"The ONNX model has more than {MAX_FEATURES} features.", "Train on fewer.")
+        raise refusal(f"The ONNX model has more than {MAX_FEATURES} features.", "Train on fewer.")
     return count
 
 
-def _declared(graph: Fields) -> int:
+def _declared_features(graph: Fields) -> int:
     """How many features the graph's only input has, as it says; 0 where it leaves that open."""
     for number in (_INPUTS, *_SHAPE):
         inner = graph.blobs(number)
@@ -205,13 +207,13 @@ def _link(
 ) -> Link:
     if after == "NONE":
         if outputs == 1 and classes and min(min(each.values()) for each in leaves.values()) < 0:
-            raise refused("The two classes of the ONNX model are told apart at 0 without LOGISTIC.")
+            raise refusal("The two classes of the ONNX model are told apart at 0 without LOGISTIC.")
         return Link.IDENTITY
     if after == "LOGISTIC" and outputs == 1 and classes:
         return Link.LOGISTIC
     if after == "SOFTMAX" and outputs > 1:
         return Link.SOFTMAX
-    raise refused(
+    raise refusal(
         f"The ONNX model ends with {after!r}.", "Read are NONE, LOGISTIC of two classes, and SOFTMAX."
     )
 
@@ -239,7 +241,7 @@ def _forest(
     entries = [*zip(*columns, modes, values, strict=True)]
     places = {(tree, node): place for place, (tree, node, *_) in enumerate(entries)}
     if len(places) < len(entries):
-        raise refused("Two nodes of the ONNX model have one number.")
+        raise refusal("Two nodes of the ONNX model have one number.")
     roots: dict[int, int] = {}
     children = {
         (tree, child)
@@ -250,10 +252,10 @@ def _forest(
     for tree, node, *_ in entries:
         if (tree, node) not in children:
             if tree in roots:
-                raise refused("A tree of the ONNX model has two roots.")
+                raise refusal("A tree of the ONNX model has two roots.")
             roots[tree] = node
     if len(roots) > MAX_TREES or {tree for tree, *_ in entries} != {*roots}:
-        raise refused(f"The ONNX model has more than {MAX_TREES} trees, or one without a root.")
+        raise refusal(f"The ONNX model has more than {MAX_TREES} trees, or one without a root.")
 
     def node_of(tree: int, number: int) -> Node:
         _, _, feature, true, false, mode, value = entries[places[tree, number]]
@@ -263,7 +265,7 @@ def _forest(
                 return Leaf((sum(adds.values()),))
             return Leaf(tuple(adds.get(output, 0.0) for output in range(outputs)))
         if mode not in _LEFT:
-            raise refused(
+            raise refusal(
                 f"The ONNX model has decisions of the kind {mode!r}.", "Read are comparisons by order."
             )
         is_left, is_strict = _LEFT[mode]
@@ -271,7 +273,7 @@ def _forest(
         return Split(feature, threshold, *((true, false) if is_left else (false, true)))
 
     grown = (
-        Tree.grown(root, lambda number, tree=tree: node_of(tree, number))  # type: ignore[misc]
+        Tree.grow(root, lambda number, tree=tree: node_of(tree, number))  # type: ignore[misc]
         for tree, root in roots.items()
     )
     return Forest(tuple(grown), Precision.SINGLE)

@@ -12,7 +12,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, ParseError
 
 from parties.errors import DataError
-from parties.importing.fields import refused, well_formed
+from parties.importing.fields import refusal, require_well_formed
 from smc.analyses.predictors.form import (
     MAX_CLASSES,
     MAX_FEATURES,
@@ -78,10 +78,10 @@ def parse(data: bytes) -> Element:
 
 def read(root: Element) -> Predictor:
     """The model of a document. Raises as `parties.importing.lightgbm.read`."""
-    with well_formed(PROGRAM):
+    with require_well_formed(PROGRAM):
         models = [each for each in root if _kind(each) in _MODELS]
         if _kind(root) != "PMML" or len(models) != 1:
-            raise refused(
+            raise refusal(
                 f"The PMML file has not one model of {', '.join(_MODELS)}.", "Export one model alone."
             )
         for each in root.iter():
@@ -96,14 +96,14 @@ def _check_part(element: Element) -> None:
     """Refuse what changes values or predictions beside the model. Raises DataError."""
     kind = _kind(element)
     if kind in ("TransformationDictionary", "LocalTransformations") and len(element):
-        raise refused("The PMML file derives fields.", "Derive the columns before the export.")
+        raise refusal("The PMML file derives fields.", "Derive the columns before the export.")
     if kind == "Target" and (moved := _MOVED & element.attrib.keys()):
-        raise refused(
+        raise refusal(
             f"The PMML file moves predictions by {min(moved)} (Targets).",
             "Export the model in another format, such as ONNX-ML.",
         )
     if kind == "MiningField" and element.get("outliers", "asIs") != "asIs":
-        raise refused(
+        raise refusal(
             "The PMML file moves values of fields (outliers).", "Give the features their range in the job."
         )
 
@@ -130,7 +130,7 @@ class Document:
         features = tuple(name for name, use in usage.items() if use == "active")
         targets = [name for name, use in usage.items() if use in ("target", "predicted")]
         if model.attrib["functionName"] not in ("classification", "regression"):
-            raise refused("The PMML model neither classifies nor predicts a number.")
+            raise refusal("The PMML model neither classifies nor predicts a number.")
         if model.attrib["functionName"] == "regression":
             return cls(features, ())
         fields = [
@@ -142,7 +142,7 @@ class Document:
             raise ValueError
         classes = tuple(each.attrib["value"] for each in _under(fields[0], "Value"))
         if not 2 <= len(classes) <= MAX_CLASSES or len(features) > MAX_FEATURES:
-            raise refused(
+            raise refusal(
                 f"The PMML model has not 2 to {MAX_CLASSES} classes, or more than {MAX_FEATURES} features.",
                 "Train a smaller one.",
             )
@@ -193,7 +193,7 @@ def _regression(document: Document, model: Element) -> Predictor:
     elif after == "softmax" and {*named} == {*document.classes}:
         link, classes = Link.SOFTMAX, tuple(named)
     else:
-        raise refused(
+        raise refusal(
             f"The PMML regression of {len(tables)} tables is normalised by {after!r}.",
             "Read are none for numbers, logit of two classes, and softmax.",
         )
@@ -205,7 +205,7 @@ def _term(document: Document, entry: Element) -> WeightedTerm:
     if kind == "CategoricalPredictor":
         return WeightedTerm(place, label=entry.attrib["value"])
     if kind != "NumericPredictor" or entry.get("exponent", "1") not in ("1", "2"):
-        raise refused("The PMML regression has products of features, or powers above 2.")
+        raise refusal("The PMML regression has products of features, or powers above 2.")
     return WeightedTerm(place, square=entry.get("exponent") == "2")
 
 
@@ -228,7 +228,7 @@ def _bayes(document: Document, model: Element) -> Predictor:
         for label, counts in pairs.items():
             parts = [count / total or threshold for count, total in zip(counts, totals, strict=True)]
             if min(parts) <= 0:
-                raise refused(
+                raise refusal(
                     "A category never occurs with a class, and the naive Bayes model has no threshold.",
                     "Set one, or smooth the counts.",
                 )
@@ -275,16 +275,16 @@ def _forest(document: Document, model: Element) -> Predictor:
         segments = list(_under(segmentation, "Segment"))
         how = segmentation.attrib["multipleModelMethod"]
         if how not in ("average", "sum") or not segments or len(segments) > MAX_TREES:
-            raise refused(
+            raise refusal(
                 f"The PMML model combines {len(segments)} models by {how!r}.",
                 f"Read are average and sum of 1 to {MAX_TREES} trees.",
             )
         if any(_kind(next(iter(each))) != "True" or each.get("weight", "1") != "1" for each in segments):
-            raise refused("The PMML model combines trees under conditions, or weighted.")
+            raise refusal("The PMML model combines trees under conditions, or weighted.")
         trees = [list(each)[1] for each in segments]
         part = 1 / len(trees) if how == "average" else 1.0
     if any(_kind(tree) != "TreeModel" for tree in trees):
-        raise refused("The PMML model combines others than trees.")
+        raise refusal("The PMML model combines others than trees.")
     outputs = max(1, len(document.classes))
     grown = tuple(_tree(document, tree, lambda node: _leaf(document, node, part)) for tree in trees)
     return Predictor(
@@ -311,32 +311,32 @@ def _leaf(document: Document, node: Element, part: float) -> Leaf:
 
 def _tree(document: Document, model: Element, leaf: Callable[[Element], Leaf]) -> Tree:
     if model.get("noTrueChildStrategy", "returnNullPrediction") != "returnNullPrediction":
-        raise refused("The PMML tree ends before its leaves (noTrueChildStrategy).")
+        raise refusal("The PMML tree ends before its leaves (noTrueChildStrategy).")
     nodes = [_only(model, "Node")]
     if _kind(_predicate(nodes[0])) != "True":
-        raise refused("The root of the PMML tree has a condition.")
+        raise refusal("The root of the PMML tree has a condition.")
 
     def node(place: int) -> Node:
         children = list(_under(nodes[place], "Node"))
         if not children:
             return leaf(nodes[place])
         if len(nodes) > 2 * MAX_SPLITS:
-            raise refused("A tree has too many nodes.", f"Train with at most {MAX_SPLITS} leaves.")
+            raise refusal("A tree has too many nodes.", f"Train with at most {MAX_SPLITS} leaves.")
         if len(children) != 2:
-            raise refused("A node of the PMML tree has one child or more than two.", "Export binary trees.")
+            raise refusal("A node of the PMML tree has one child or more than two.", "Export binary trees.")
         feature, threshold, low = _split(document, *map(_predicate, children))
         nodes.extend(children)
         first = len(nodes) - 2
         return Split(feature, threshold, *((first, first + 1) if low else (first + 1, first)))
 
-    return Tree.grown(0, node)
+    return Tree.grow(0, node)
 
 
 def _split(document: Document, first: Element, second: Element) -> tuple[int, float, bool]:
     """Feature and threshold of two conditions of which one holds, and whether the first is for low values."""
     operator = first.get("operator", "")
     if _kind(first) != "SimplePredicate" or operator not in _ORDERS:
-        raise refused(
+        raise refusal(
             f"The PMML tree has conditions of the kind {operator or _kind(first)!r}.",
             "Read are comparisons by order.",
         )
@@ -347,7 +347,7 @@ def _split(document: Document, first: Element, second: Element) -> tuple[int, fl
         and second.get("value") == first.get("value")
     )
     if not opposite and _kind(second) != "True":
-        raise refused("The conditions of two children in the PMML tree are not opposite.")
+        raise refusal("The conditions of two children in the PMML tree are not opposite.")
     low, strict = _ORDERS[operator]
     threshold = float(first.attrib["value"])
     return (

@@ -47,7 +47,7 @@ class Fields:
         """All signed whole numbers of a field, packed or not. Raises ValueError."""
         numbers: list[int] = []
         for each in self.found.get(number, []):
-            numbers += [each] if isinstance(each, int) else _packed(each)
+            numbers += [each] if isinstance(each, int) else _unpack(each)
         return [each - (1 << 64) if each >= _SIGN else each for each in numbers]
 
     def singles(self, number: int) -> list[float]:
@@ -102,7 +102,7 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
     raise ValueError
 
 
-def _packed(data: bytes) -> list[int]:
+def _unpack(data: bytes) -> list[int]:
     numbers, place = [], 0
     while place < len(data):
         value, place = _varint(data, place)

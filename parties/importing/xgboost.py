@@ -6,7 +6,16 @@ from math import log
 
 import numpy as np
 
-from parties.importing.fields import items, named, numbered, only_output, refused, table, text, well_formed
+from parties.importing.fields import (
+    class_numbers,
+    feature_names,
+    items,
+    only_output,
+    refusal,
+    require_well_formed,
+    table,
+    text,
+)
 from smc.analyses.predictors.form import (
     MAX_CLASSES,
     MAX_FEATURES,
@@ -48,22 +57,22 @@ def before(threshold: float) -> float:
 
 def read(document: object) -> Predictor:
     """The model of a parsed file. Raises as `parties.importing.lightgbm.read`."""
-    with well_formed(PROGRAM):
+    with require_well_formed(PROGRAM):
         learner = table(table(document)["learner"])
         objective = text(table(learner["objective"])["name"])
         if objective not in _LINKS:
-            raise refused(f"XGBoost's objective {objective!r} is not read.", f"Read are {', '.join(_LINKS)}.")
+            raise refusal(f"XGBoost's objective {objective!r} is not read.", f"Read are {', '.join(_LINKS)}.")
         link = _LINKS[objective]
         booster = table(learner["gradient_booster"])
         if booster["name"] != "gbtree":
-            raise refused(f"XGBoost's booster {text(booster['name'])!r} is not read.", "Train with gbtree.")
+            raise refusal(f"XGBoost's booster {text(booster['name'])!r} is not read.", "Train with gbtree.")
         sizes = table(learner["learner_model_param"])
         if text(sizes.get("num_target", "1")) != "1":
-            raise refused("The XGBoost model predicts several numbers.")
+            raise refusal("The XGBoost model predicts several numbers.")
         outputs = max(1, int(text(sizes["num_class"])))
         features = int(text(sizes["num_feature"]))
         if outputs > MAX_CLASSES or not 1 <= features <= MAX_FEATURES:
-            raise refused(
+            raise refusal(
                 f"The XGBoost model has more than {MAX_CLASSES} classes or {MAX_FEATURES} features.",
                 "Train a smaller one.",
             )
@@ -74,8 +83,8 @@ def read(document: object) -> Predictor:
             raise ValueError
         _check_rounds(learner, len(trees) // (outputs * _side_by_side(model)))
         return Predictor(
-            named(items(learner.get("feature_names", []), text), features),
-            () if link is Link.IDENTITY else numbered(max(2, outputs)),
+            feature_names(items(learner.get("feature_names", []), text), features),
+            () if link is Link.IDENTITY else class_numbers(max(2, outputs)),
             link,
             _base(text(sizes["base_score"]), link, outputs),
             Forest(
@@ -94,7 +103,7 @@ def _check_rounds(learner: dict[str, object], rounds: int) -> None:
     """Refuse a model of which XGBoost's own programs do not all take the same rounds."""
     best = table(learner.get("attributes", {})).get("best_iteration")
     if best is not None and int(text(best)) + 1 < rounds:
-        raise refused(
+        raise refusal(
             f"The training of the XGBoost model was best at round {int(text(best)) + 1} of {rounds}: its "
             "scikit-learn interface predicts by the rounds up to that one, its Booster by all.",
             "Save those that count: booster[: booster.best_iteration + 1].save_model(...).",
@@ -125,13 +134,13 @@ def _tree(entry: dict[str, object], output: int, outputs: int) -> Tree:
     )
     conditions = numbers(entry["split_conditions"])
     if any(items(entry.get("split_type", []), whole)):
-        raise refused(
+        raise refusal(
             "The XGBoost model splits by sets of categories.", "Make columns of 0 and 1 of categories."
         )
     if not len(left) == len(right) == len(features) == len(conditions) > 0:
         raise ValueError
     if text(table(entry["tree_param"]).get("size_leaf_vector", "1")) not in ("0", "1"):
-        raise refused("The leaves of the XGBoost model are vectors.")
+        raise refusal("The leaves of the XGBoost model are vectors.")
 
     def node(place: int) -> Node:
         if not 0 <= place < len(left):
@@ -140,4 +149,4 @@ def _tree(entry: dict[str, object], output: int, outputs: int) -> Tree:
             return Leaf(only_output(conditions[place], output, outputs))
         return Split(features[place], before(conditions[place]), left[place], right[place])
 
-    return Tree.grown(0, node)
+    return Tree.grow(0, node)

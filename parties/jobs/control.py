@@ -119,7 +119,7 @@ ROOM: Final = {Kind.WORK: 16, Kind.WATCH: 64}
 _QUICK_THREADS = 16
 
 
-def _guarded(kind: Kind) -> Callable[[Verb[R]], Verb[R | None]]:
+def _guard(kind: Kind) -> Callable[[Verb[R]], Verb[R | None]]:
     """Give a verb room of its kind, and turn what it raises into the status and metadata of the call."""
 
     def guard(verb: Verb[R]) -> Verb[R | None]:
@@ -156,7 +156,7 @@ def _guarded_stream(kind: Kind) -> Callable[[Verb[Iterator[R]]], Verb[Iterator[R
     return guard
 
 
-def _decided(request: pb.Decision | pb.JobName) -> str:
+def _job_decided(request: pb.Decision | pb.JobName) -> str:
     """The job that somebody decides on, named clearly enough; that it is one job is for the store to say."""
     check_named(request.job_id)
     return request.job_id
@@ -166,7 +166,7 @@ def _person(request: pb.Decision) -> Person:
     return Person(request.actor, request.uid)
 
 
-def _presented(request: Any) -> Presented | None:
+def _read_presented(request: Any) -> Presented | None:
     """The person's signature that came with a request, for the gate to check; None without one."""
     if not request.HasField("act"):
         return None
@@ -234,19 +234,19 @@ class ControlService(control_pb2_grpc.ControlServicer):
         finally:
             room.release()
 
-    @_guarded(Kind.WORK)
+    @_guard(Kind.WORK)
     @override
     def Submit(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Job:
         """Submit a job."""
-        return self._job(self._manager.submit(request.toml, _presented(request)))
+        return self._job(self._manager.submit(request.toml, _read_presented(request)))
 
-    @_guarded(Kind.WORK)
+    @_guard(Kind.WORK)
     @override
     def Check(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Report:
         """Check a job."""
         return pb.Report(json=json.dumps(self._manager.check(request.toml)))
 
-    @_guarded(Kind.WORK)
+    @_guard(Kind.WORK)
     @override
     def Estimate(
         self,
@@ -282,7 +282,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
         limit = request.limit or None
         return map(self._summary, self._manager.store.all(*states, limit=limit, before=request.before))
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Show(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:
         """One job."""
@@ -305,46 +305,50 @@ class ControlService(control_pb2_grpc.ControlServicer):
         data = self._manager.result(request.job_id).encode()
         return (pb.Piece(data=data[i : i + _PIECE_BYTES]) for i in range(0, len(data), _PIECE_BYTES))
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Certificate(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Report:
         """The certificate of a finished job."""
         return pb.Report(json=json.dumps(self._manager.certificate(request.job_id)))
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Cancel(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Give a job up."""
-        return self._job(self._manager.cancel(_decided(request), _person(request), _presented(request)))
+        return self._job(
+            self._manager.cancel(_job_decided(request), _person(request), _read_presented(request))
+        )
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Approve(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Allow a job."""
         who = _person(request)
-        return self._job(self._manager.approve(_decided(request), who, request.shown, _presented(request)))
+        return self._job(
+            self._manager.approve(_job_decided(request), who, request.shown, _read_presented(request))
+        )
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Deny(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Refuse a job."""
         who, reason = _person(request), request.reason[:500]
-        return self._job(self._manager.deny(_decided(request), who, reason, _presented(request)))
+        return self._job(self._manager.deny(_job_decided(request), who, reason, _read_presented(request)))
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Forget(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:
         """Delete the result of a job."""
-        return self._job(self._manager.forget(_decided(request), _presented(request)))
+        return self._job(self._manager.forget(_job_decided(request), _read_presented(request)))
 
-    @_guarded(Kind.WORK)
+    @_guard(Kind.WORK)
     @override
     def Prune(self, request: pb.PruneRequest, context: grpc.ServicerContext) -> pb.PruneReply:
         """Delete old results."""
-        deleted = self._manager.prune(request.older_than_days, _presented(request))
+        deleted = self._manager.prune(request.older_than_days, _read_presented(request))
         return pb.PruneReply(deleted=deleted)
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Status(
         self,
@@ -373,7 +377,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             draining=None if draining is None else pb.Draining(**asdict(draining)),
         )
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Reload(
         self,
@@ -383,15 +387,15 @@ class ControlService(control_pb2_grpc.ControlServicer):
         """Read the configuration again."""
         return pb.ReloadReply(**asdict(self._reload()))
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def OpenPeer(self, request: pb.PeerDecision, context: grpc.ServicerContext) -> pb.PeerReply:
         """Open a closed peer."""
         who = Person(request.actor, request.uid)
-        self._manager.open_peer(request.peer, who, _presented(request))
+        self._manager.open_peer(request.peer, who, _read_presented(request))
         return pb.PeerReply()
 
-    @_guarded(Kind.QUICK)
+    @_guard(Kind.QUICK)
     @override
     def Drain(self, request: pb.DrainRequest, context: grpc.ServicerContext) -> pb.Draining:
         """Begin no job any more, and end when those that run have ended."""

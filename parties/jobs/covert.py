@@ -104,16 +104,16 @@ def same_columns(record: Record, store: JobReader) -> list[dict[str, Any]]:
     Raises:
         StorageError: the jobs cannot be read.
     """
-    mine = _committed(json.loads(record.contract.encode()))
+    mine = _commitments(json.loads(record.contract.encode()))
     found: dict[_SameColumn, list[str]] = {}
     for job_id, contract in store.covert_contracts(record.job_id, LOOKED_AT):
-        theirs = _committed(json.loads(contract))
+        theirs = _commitments(json.loads(contract))
         for made in mine.keys() & theirs.keys():
             found.setdefault(mine[made], []).append(job_id)
     return [{**same._asdict(), "jobs": jobs} for same, jobs in sorted(found.items())]
 
 
-def _committed(contract: Mapping[str, Any]) -> dict[tuple[str, str], _SameColumn]:
+def _commitments(contract: Mapping[str, Any]) -> dict[tuple[str, str], _SameColumn]:
     """The columns of a contract by party and commitment: a party could copy a commitment of the other's."""
     found = {}
     for role, made in contract.get("commitments", {}).items():

@@ -83,7 +83,7 @@ class JobManager:
     ) -> None:
         self.ledger = ledger or open_ledger(config.home)
         self.gate = Gate(config.name, config.home, self.ledger)
-        self._loading = LazyAnalyses(config, self.ledger, self._begun, analyses)
+        self._loading = LazyAnalyses(config, self.ledger, self._begun_jobs, analyses)
         self._identity = identity
         self._peers = peers
         self._patience = patience or RetryPolicy(ask_seconds=config.limits.ask_seconds)
@@ -97,7 +97,7 @@ class JobManager:
         self._decisions = Decisions(self.ledger, self.store.audit, self.gate)
         load = self._loading.admission
         self._negotiation = Negotiation(
-            self.store, load, identity, peers, self._decisions, self.gate, self._outbox, self._changed
+            self.store, load, identity, peers, self._decisions, self.gate, self._outbox, self._note_change
         )
         self._sessions = config.limits.sessions
         self._stopping, self._holds_back = threading.Event(), threading.Event()
@@ -106,7 +106,7 @@ class JobManager:
             self.store,
             config,
             self.ledger.clock,
-            self._trusted,
+            self._trusted_time,
             pause_seconds=self._patience.ask_seconds,
             watch_seconds=self._patience.watch_seconds,
         )
@@ -219,13 +219,13 @@ class JobManager:
     def approve(self, job_id: str, person: Person, shown: str, presented: Presented | None = None) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
         self.closed.require_open(self.store.find(job_id).peer)
-        return self._delivered(self._negotiation.approve(job_id, person, shown, presented))
+        return self._deliver(self._negotiation.approve(job_id, person, shown, presented))
 
     def deny(
         self, job_id: str, person: Person, reason: str = "", presented: Presented | None = None
     ) -> Summary:
         """A person at home refuses a job; see `Negotiation.deny`."""
-        return self._delivered(self._negotiation.deny(job_id, person, reason, presented))
+        return self._deliver(self._negotiation.deny(job_id, person, reason, presented))
 
     def forget(self, job_id: str, presented: Presented | None = None) -> Summary:
         """Delete the result of a job; see `JobStore.forget`.
@@ -301,7 +301,7 @@ class JobManager:
         admitted = self.gate.admit(Act.CANCEL, digest.hex(), job.peer, presented)
         self.store.fail(job.job_id, Cancelled("The job was cancelled on this side."), State.CANCELLED)
         # The peer hears of it before the session breaks, but a silent peer holds nothing up.
-        self._changed(self.store.summary(job.job_id), interrupt=False)
+        self._note_change(self.store.summary(job.job_id), interrupt=False)
         self._outbox.wait(job.job_id, _LAST_NOTICE_SECONDS)
         self._peers.cancel_session(job.job_id)
         self._decisions.of_person(CANCELLED, digest, job.peer, person, admitted)
@@ -389,7 +389,7 @@ class JobManager:
             job = draft.job_id
             return self._negotiation.consider(peer, draft).encode()
         except DuettoError as error:
-            self.store.audit.refused(peer, job, error.stable_code)
+            self.store.audit.write_refusal(peer, job, error.stable_code)
             _LOG.info(
                 "job %(job)s: proposed by %(peer)s and refused: %(error)s",
                 {"job": job, "peer": peer, "error": error},
@@ -438,8 +438,8 @@ class JobManager:
     def _admission(self) -> Admission:
         return self._loading.admission()
 
-    def _begun(self) -> list[tuple[str, str, str]]:
-        return self.store.begun()
+    def _begun_jobs(self) -> list[tuple[str, str, str]]:
+        return self.store.begun_jobs()
 
     def _courier(self, peer: str) -> PeerWorker:
         errands = PeerCalls(self._negotiation.propose, self._negotiation.tell, self._dial)
@@ -476,10 +476,10 @@ class JobManager:
                 self.store.fail(job_id, error)
             self._couriers[record.peer].wake(job_id)
 
-    def _trusted(self) -> TrustedTime:
-        """The time by which something may be deleted; see `parties.clock.Clock.trusted`."""
+    def _trusted_time(self) -> TrustedTime:
+        """The time by which something may be deleted; see `parties.clock.Clock.trust`."""
         head = self.ledger.head()
-        return self.ledger.clock.trusted(head.time if head else "", self.store.audit.last_time)
+        return self.ledger.clock.trust(head.time if head else "", self.store.audit.last_time)
 
     def _is_paid(self, digest: str) -> bool:
         """Whether a job has released something, or come to its result; also if nobody can know."""
@@ -505,7 +505,7 @@ class JobManager:
             days = verdict.approval_days - days_ahead
             self._decisions.require_fresh(record, replace(verdict, approval_days=days))
 
-    def _changed(self, job: Summary, *, interrupt: bool = True) -> None:
+    def _note_change(self, job: Summary, *, interrupt: bool = True) -> None:
         """A job has changed by a word: end its session if it has ended, and tell the peer."""
         if interrupt and job.state.is_final:
             self._peers.cancel_session(job.job_id)
@@ -515,7 +515,7 @@ class JobManager:
     def _is_cut(self, job_id: str) -> bool:
         return self._peers.outage(job_id) is not None
 
-    def _delivered(self, job: Summary) -> Summary:
+    def _deliver(self, job: Summary) -> Summary:
         """The job when the peer has heard of a decision, or after a moment if it is away."""
         if job.state.is_final:
             self._outbox.wait(job.job_id, _NOTICE_SECONDS)

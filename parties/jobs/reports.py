@@ -55,7 +55,7 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
         DuettoError: the job file or the local data are wrong; of its kind. A refusal by the policy, or of the
             local rows by the analysis, is part of the report.
     """
-    return _checked(admission, toml, key_bits)[0]
+    return _check(admission, toml, key_bits)[0]
 
 
 def decision_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLIER_BITS) -> dict[str, Any]:
@@ -63,11 +63,11 @@ def decision_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAI
 
     Args and errors are those of `check_report`; `terms` are as of `parties.jobs.terms.terms_document`.
     """
-    report, task, local, verdict, preview = _checked(admission, toml, key_bits)
+    report, task, local, verdict, preview = _check(admission, toml, key_bits)
     return report | {"terms": terms_document(admission, task, local, verdict, preview)}
 
 
-def _checked(
+def _check(
     admission: Admission, toml: str, key_bits: int
 ) -> tuple[dict[str, Any], Task, LocalData, Verdict, Preview]:
     task = admission.understand(parse_spec(toml))

@@ -100,16 +100,16 @@ class Run:
             job_id=record.job_id,
             job_digest=record.contract.digest,
             role=record.role,
-            run=self._counted,
+            run=self._count,
             report=self._report,
             deadline_seconds=float(record.contract.spec.seconds),
-            ended=self._ended,
+            ended=self._end,
             network=record.contract.spec.network,
             lanes=record.contract.spec.lanes,
             evidence=self._evidence,
         )
 
-    def _counted(self, session: Session) -> None:
+    def _count(self, session: Session) -> None:
         try:
             self._run(session)
         finally:
@@ -151,7 +151,7 @@ class Run:
             budget=verdict.budget,
             signing_key=self._signing,
             peer_key=self._peer.signing,
-            attend=None if participants is None else partial(self._admission.history.recorded, participants),
+            attend=None if participants is None else partial(self._admission.history.record, participants),
             evidence=self._evidence,
         )
         gate = make_gate(self._ledger, releasing)
@@ -201,7 +201,7 @@ class Run:
         self._reported = now
         self._store.set_progress(self._record.job_id, Progress(stage, done, of, self._estimated))
 
-    def _ended(self, error: DuettoError | None) -> None:
+    def _end(self, error: DuettoError | None) -> None:
         how = "finished" if error is None else f"ended with code {error.stable_code}"
         level = logging.DEBUG if isinstance(error, PeerBusy) else logging.INFO
         code = error.stable_code if error is not None else ""
@@ -224,7 +224,7 @@ class Run:
     def _settle(self, evidence: CovertRun, error: DuettoError | None) -> None:
         """Say in ledger and audit log whether a covert run is due for an audit."""
         try:
-            why = evidence.ended(whole=error is None)
+            why = evidence.end(whole=error is None)
         except DuettoError as problem:
             _LOG.error(
                 "job %(job)s: its evidence: %(problem)s",

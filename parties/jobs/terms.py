@@ -47,7 +47,7 @@ def terms_document(
     brief = task.study.brief(task.spec.recipients)
     loss = task.facts.loss
     rows = preview.details.get(PRECISION, ())
-    figures = [_figure(row) for row in rows] or [_named(name) for name in brief.figures]
+    figures = [_figure(row) for row in rows] or [_name_row(name) for name in brief.figures]
     return {
         "does": brief.does,
         "learns": {Role.ALICE.value: list(brief.alice), Role.BOB.value: list(brief.bob)},
@@ -56,12 +56,12 @@ def terms_document(
         "advice": list(preview.advice) or _advice(figures),
         "split": dict(preview.details.get(SPLIT, {})),
         "persons": count_persons(local.columns),
-        "loss": describe_loss(_stated(loss)) if loss else "",
+        "loss": describe_loss(_state(loss)) if loss else "",
         "budget": _budget(admission, task, verdict) if loss else dict.fromkeys(_UNSTATED, ""),
     }
 
 
-def _stated(loss: Loss) -> Loss:
+def _state(loss: Loss) -> Loss:
     """A loss without the delta of the drawing of noise, of which contract and ledger speak."""
     return replace(loss, delta=Fraction(0)) if loss.delta <= _NEGLIGIBLE else loss
 
@@ -79,14 +79,14 @@ def _figure(row: dict[str, Any]) -> dict[str, Any]:
     return {**place, "name": name, **width, "vague": is_vague(row)}
 
 
-def _named(name: str) -> dict[str, Any]:
+def _name_row(name: str) -> dict[str, Any]:
     place = {"query": name, "group": None, "term": None}
     return {**place, "name": name, "half_width": None, "unit": "", "vague": False}
 
 
 def _budget(admission: Admission, task: Task, verdict: Verdict) -> dict[str, str]:
     """The losses on the job's people towards the peer before and after it, and what may be lost in all."""
-    spent, delta = admission.spent(task), verdict.budget.delta
+    spent, delta = admission.spending(task), verdict.budget.delta
     try:
         before, after = spent.epsilon_at(delta), (spent + task.facts.loss).epsilon_at(delta)
     except BudgetError:

@@ -86,13 +86,13 @@ class LaneProcess:
         try:
             self._worker.pipe.put(words, *data)
         except OSError:
-            raise self._lost() from None
+            raise self._lost_error() from None
 
     def _get(self) -> tuple[Words, memoryview]:
         try:
             return self._worker.pipe.get()
         except (EOFError, OSError):
-            raise self._lost() from None
+            raise self._lost_error() from None
 
     def _error(self, words: Words) -> DuettoError:
         kind = _ERRORS.get(words["error"])
@@ -100,7 +100,7 @@ class LaneProcess:
             return LaneLost(f"Lane {self._number} failed with {words['error']}.")
         return kind(words["what"], words["hint"])
 
-    def _lost(self) -> LaneLost:
+    def _lost_error(self) -> LaneLost:
         return LaneLost(f"The process of lane {self._number} {self._worker.why()}.")
 
 

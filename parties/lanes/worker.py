@@ -52,14 +52,14 @@ def work(pipe: Pipe) -> None:
         try:
             answer = engine.run(*call_of(words, data))
         except DuettoError as error:
-            pipe.put(_failed(type(error).__name__, error))
+            pipe.put(_failure(type(error).__name__, error))
         except MemoryError:
-            pipe.put(_failed(OutOfMemory.__name__, OutOfMemory()))
+            pipe.put(_failure(OutOfMemory.__name__, OutOfMemory()))
         else:
             pipe.put(answer_words(answer), *array_data(answer.arrays))
 
 
-def _failed(name: str, error: DuettoError) -> Words:
+def _failure(name: str, error: DuettoError) -> Words:
     return {"error": name, "what": error.what, "hint": error.hint}
 
 

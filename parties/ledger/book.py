@@ -62,36 +62,36 @@ class Ledger:
         Raises:
             LedgerError: the chain is broken or the file unreadable.
         """
-        with self._file.locked():
+        with self._file.lock():
             return tuple(self._file.read().entries)
 
-    def spent(self, account: Account, peer: str | None) -> Spent:
+    def spending(self, account: Account, peer: str | None) -> Spent:
         """What has been spent so far on an account towards a peer; towards all peers if it is None.
 
         Raises:
             LedgerError: as `entries`.
         """
-        with self._file.locked():
-            return self._file.read().tally.spent(account, peer)
+        with self._file.lock():
+            return self._file.read().tally.spending(account, peer)
 
     def runs(self, account: Account, peer: str, rule: str) -> Runs:
         """How often jobs on an account began with a peer under a rule. Raises as `entries`."""
-        with self._file.locked():
+        with self._file.lock():
             return self._runs(account, peer, rule)
 
     def exact(self, account: Account, peer: str) -> Counter[str]:
         """About which sets of persons exact figures were released, see `Tally.exact`. Raises as `entries`."""
-        with self._file.locked():
+        with self._file.lock():
             return self._file.read().tally.exact(account, peer)
 
-    def unsigned(self) -> list[Entry]:
+    def to_sign(self) -> list[Entry]:
         """Releases that lack the peer's signature, in their order. Raises as `entries`."""
-        with self._file.locked():
-            return self._file.read().tally.unsigned()
+        with self._file.lock():
+            return self._file.read().tally.to_sign()
 
     def decision(self, job: str) -> Entry | None:
         """The last decision about a contract with that digest, hexadecimal. Raises as `entries`."""
-        with self._file.locked():
+        with self._file.lock():
             return self._file.read().tally.decision(job)
 
     def is_older(self, entry: Entry, days: int) -> bool:
@@ -104,12 +104,12 @@ class Ledger:
         Raises:
             LedgerError: as `entries`.
         """
-        with self._file.locked():
+        with self._file.lock():
             return not self._file.read().tally.in_a_day(self.clock, days)(entry)
 
     def head(self) -> Entry | None:
         """The last entry, if there is one. Raises as `entries`."""
-        with self._file.locked():
+        with self._file.lock():
             return next(reversed(self._file.read().entries), None)
 
     def of_job(self, job: str) -> tuple[Entry, ...]:
@@ -121,7 +121,7 @@ class Ledger:
         Raises:
             LedgerError: as `entries`.
         """
-        with self._file.locked():
+        with self._file.lock():
             return self._file.read().tally.of_job(job)
 
     def last_seen(self, peer: str) -> tuple[int, str] | None:
@@ -130,7 +130,7 @@ class Ledger:
         Raises:
             LedgerError: as `entries`.
         """
-        with self._file.locked():
+        with self._file.lock():
             return self._file.read().tally.last_seen(peer)
 
     def require(self, sequence: int, entry_hash: str) -> None:
@@ -139,7 +139,7 @@ class Ledger:
         Raises:
             LedgerError: it is not: the local ledger has gone back.
         """
-        with self._file.locked():
+        with self._file.lock():
             require(self._file.read().entries, sequence, entry_hash)
 
     # What is written into it
@@ -158,7 +158,7 @@ class Ledger:
             PolicyError: that is too often, or too many jobs with the peer came to nothing.
             LedgerError: the job has begun before, or the ledger is broken or cannot be written.
         """
-        with self._file.locked():
+        with self._file.lock():
             if self._file.read().tally.has(job, RUN):
                 raise LedgerError("This job has run before.", "Submit it as a new job.")
             self._check_idle(peer)
@@ -175,7 +175,7 @@ class Ledger:
         Raises:
             LedgerError: the ledger is broken or cannot be written.
         """
-        with self._file.locked():
+        with self._file.lock():
             tally = self._file.read().tally
             missing = [run for run in runs if not tally.has(run[0], RUN)]
             if missing:
@@ -212,7 +212,7 @@ class Ledger:
             PolicyError: a rule decided, and too many jobs with the peer came to nothing.
             LedgerError: the ledger is broken or cannot be written.
         """
-        with self._file.locked():
+        with self._file.lock():
             self._file.read()
             if rule and not subject:
                 self._check_idle(peer)
@@ -230,7 +230,7 @@ class Ledger:
         Raises:
             LedgerError: the ledger is broken or cannot be written.
         """
-        with self._file.locked():
+        with self._file.lock():
             check(self._file.read().entries)
             return self._file.append(event=SIGNED, **content)
 
@@ -246,14 +246,14 @@ class Ledger:
         Raises:
             LedgerError: the ledger is broken or cannot be written.
         """
-        with self._file.locked():
+        with self._file.lock():
             for entry in reversed(self._file.read().tally.of_job(job)):
                 if entry.event == event and all(getattr(entry, name) == content[name] for name in content):
                     return entry
             return self._file.append(event=event, job=job, peer=peer, **content)
 
     @contextmanager
-    def reserved(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:
+    def reserve(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:
         """Check the budget and hold the loss back for one job, in memory, until it is written or given up.
 
         Raises:
@@ -261,12 +261,12 @@ class Ledger:
                 many releases of the last 24 hours lack the peer's signature.
             LedgerError: the job has spent already, or the ledger is broken.
         """
-        with self._file.locked():
+        with self._file.lock():
             self._check(job, account, peer, loss, budget)
             tally = self._file.read().tally
             counts = tally.in_a_day(self.clock)
             late = [
-                entry for entry in tally.unsigned(peer) if entry.job not in self._reserved and counts(entry)
+                entry for entry in tally.to_sign(peer) if entry.job not in self._reserved and counts(entry)
             ]
             if len(late) >= UNSIGNED_PER_DAY:
                 raise BudgetError(
@@ -278,7 +278,7 @@ class Ledger:
         try:
             yield
         finally:
-            with self._file.locked():
+            with self._file.lock():
                 self._reserved.pop(job, None)
 
     def spend(
@@ -311,7 +311,7 @@ class Ledger:
                 "A privacy loss of nothing is not written to the ledger.",
                 "Record jobs without noise as exact.",
             )
-        with self._file.locked():
+        with self._file.lock():
             self._check(job, account, peer, loss, budget)
             return self._file.append(
                 event=SPENT,
@@ -347,7 +347,7 @@ class Ledger:
         Raises:
             LedgerError: the job has released before, or the ledger is broken or cannot be written.
         """
-        with self._file.locked():
+        with self._file.lock():
             if self._file.read().tally.has(job, EXACT):
                 raise LedgerError("This job has released its figures before.", "Submit it as a new job.")
             return self._file.append(
@@ -378,8 +378,8 @@ class Ledger:
         Raises:
             LedgerError: the peer's ledger has gone back, or the local ledger is broken or cannot be written.
         """
-        with self._file.locked():
-            if self._file.read().tally.signed(subject.peer, peer_sequence):
+        with self._file.lock():
+            if self._file.read().tally.has_signed(subject.peer, peer_sequence):
                 raise LedgerError(
                     f"{subject.peer!r} has signed the same entry number of its ledger for two jobs.",
                     "Ask that party whether it restored an old copy of its ledger.",
@@ -412,7 +412,7 @@ class Ledger:
             raise LedgerError("This job has spent its budget before.", "Submit it as a new job.")
         if not loss:
             return
-        before = tally.spent(account, peer)
+        before = tally.spending(account, peer)
         for other, (whose, towards, held) in self._reserved.items():
             if other != job and towards == peer and whose.name == account.name:
                 before += held

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from commons.logs.chain import Chain, ChainedLog
-from parties.ledger.entries import Entry, LedgerError, broken, parse_line
+from parties.ledger.entries import Entry, LedgerError, broken_entry, parse_line
 from parties.ledger.tally import Tally
 
 
@@ -35,7 +35,7 @@ class Known:
 
 
 class ChainFile:
-    """A file of entries; all methods but `locked` need its lock.
+    """A file of entries; all methods but `lock` need its lock.
 
     Each reading looks at the whole file. What was checked before and is still there byte by byte is not
     parsed again.
@@ -46,7 +46,7 @@ class ChainFile:
     """
 
     def __init__(self, path: Path, clock: Callable[[], str]) -> None:
-        self._log: Final = ChainedLog(path, parse_line, broken, partial(_unusable, path))
+        self._log: Final = ChainedLog(path, parse_line, broken_entry, partial(_unusable, path))
         self._clock = clock
         self._known = Known()
 
@@ -55,13 +55,13 @@ class ChainFile:
         """Pieces of lines that a crash cut off and that were moved aside."""
         return self._log.torn
 
-    def locked(self) -> AbstractContextManager[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Hold the lock that all other methods need, on a file beside the ledger.
 
         Raises:
             LedgerError: the file cannot be used.
         """
-        return self._log.locked()
+        return self._log.lock()
 
     def read(self) -> Known:
         """What is in the file, checked; what a crash has left of a line is repaired.
@@ -87,7 +87,7 @@ class ChainFile:
         return self._log.extend([partial(self._entry, content) for content in contents])
 
     def _entry(self, content: Mapping[str, Any], number: int, previous: str) -> Entry:
-        return Entry(number, previous, self._clock(), **content).sealed()
+        return Entry(number, previous, self._clock(), **content).seal()
 
 
 def _unusable(path: Path, problem: OSError) -> LedgerError:

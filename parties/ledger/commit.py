@@ -143,7 +143,7 @@ class _Gate:
 
     def __call__(self, channel: Channel) -> None:
         its = self.its
-        with self.ledger.reserved(its.job_digest.hex(), its.account, its.peer, its.loss, its.budget):
+        with self.ledger.reserve(its.job_digest.hex(), its.account, its.peer, its.loss, its.budget):
             seen = pack(*(self.ledger.last_seen(its.peer) or NOTHING))
             if its.evidence is not None:
                 its.evidence.speak(channel)

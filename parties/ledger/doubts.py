@@ -44,7 +44,7 @@ class Doubt:
     hint: str
 
     @classmethod
-    def noted(cls, peer: str, whose: Whose) -> Doubt:
+    def note(cls, peer: str, whose: Whose) -> Doubt:
         """The doubt that a refused session has left."""
         met = f"When {peer} was last met, "
         refused = f"jobs with {peer} are refused until both have met with the newest copies."

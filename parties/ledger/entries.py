@@ -217,11 +217,11 @@ def check_chain(entries: Iterable[Entry], after: Entry | None = None) -> None:
     before = after.link if after else START
     for entry in entries:
         if not entry.continues(before):
-            raise broken(before[0] + 1, DISCONTINUOUS)
+            raise broken_entry(before[0] + 1, DISCONTINUOUS)
         before = entry.link
 
 
-def broken(number: int, how: str) -> LedgerError:
+def broken_entry(number: int, how: str) -> LedgerError:
     """The error that an entry is not as it was written."""
     return LedgerError(
         f"The ledger is broken: entry {number} {how}.",

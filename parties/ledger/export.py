@@ -101,7 +101,7 @@ def write_export(party: str, signing: SigningKey, entries: Sequence[Entry], peer
         "peers": {name: [key_text(key) for key in keys] for name, keys in peers.items()},
     }
     body = _line(header) + b"".join(entry.line() for entry in entries)
-    return body + _line({"seal": signing.sign(_sealed(body)).hex()})
+    return body + _line({"seal": signing.sign(_seal(body)).hex()})
 
 
 def write_csv(entries: Iterable[Entry]) -> str:
@@ -136,7 +136,7 @@ def read_export(data: bytes) -> Export:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, DuettoError):
         raise DataError("The file is not an export of a ledger.", _HINT) from None
     try:
-        key.verify(signature, _sealed(body))
+        key.verify(signature, _seal(body))
     except InvalidSignature:
         raise DataError(
             "The seal of the export is not valid: it was changed after it was made.", _HINT
@@ -175,7 +175,7 @@ def check_countersignatures(entries: Sequence[Entry], peers: Keys) -> Countersig
         elif (
             entry.event in RELEASES
             and entry.signature
-            and (entry.peer_seen not in hashes or not any(_announced(entry, key) for key in keys))
+            and (entry.peer_seen not in hashes or not any(_has_announced(entry, key) for key in keys))
         ):
             invalid.append(entry.sequence)
     releases = (entry for entry in entries if entry.event in RELEASES)
@@ -183,7 +183,7 @@ def check_countersignatures(entries: Sequence[Entry], peers: Keys) -> Countersig
     return Countersignatures(tuple(valid), tuple(invalid), missing)
 
 
-def _announced(entry: Entry, key: Ed25519PublicKey) -> bool:
+def _has_announced(entry: Entry, key: Ed25519PublicKey) -> bool:
     """Whether the holder of a key has announced the release of an entry."""
     try:
         job, seen, signature = map(bytes.fromhex, (entry.job, entry.peer_seen, entry.signature))
@@ -236,7 +236,7 @@ def _entries(lines: Sequence[bytes]) -> tuple[Entry, ...]:
     return entries
 
 
-def _sealed(body: bytes) -> bytes:
+def _seal(body: bytes) -> bytes:
     return _DOMAIN + hashlib.sha256(body).digest()
 
 

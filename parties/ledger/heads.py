@@ -93,7 +93,7 @@ class Heads:
         """
         head = self._ledger.head()
         own = pack(head.sequence, head.hash) if head else pack(*NOTHING)
-        seen = pack(*self.seen(peer))
+        seen = pack(*self.newest_seen(peer))
         return Statement(own, seen, self._signing.sign(_signed_text(self._name, peer, own, seen)))
 
     def check_own(self, peer: str, key: Ed25519PublicKey, said: Statement) -> None:
@@ -129,7 +129,7 @@ class Heads:
         """
         head = unpack(said.own)
         with self._lock:
-            newest = self.seen(peer)
+            newest = self.newest_seen(peer)
             for seen in (unpack(before.seen), newest):
                 forked = head[0] == seen[0] and seen[1] not in (GENESIS, head[1])
                 if forked or head[0] < unpack(before.seen)[0]:
@@ -158,7 +158,7 @@ class Heads:
         if whose is not None:
             self._note(peer, whose)
 
-    def seen(self, peer: str) -> tuple[int, str]:
+    def newest_seen(self, peer: str) -> tuple[int, str]:
         """Number and hash of the newest entry of the peer's ledger that this party has seen.
 
         Raises:
@@ -182,7 +182,7 @@ class Heads:
         try:
             write_atomically(self._path, text.encode() + b"\n", PRIVATE)
         except OSError as problem:
-            raise _broken(self._path, type(problem).__name__) from None
+            raise _broken_error(self._path, type(problem).__name__) from None
 
 
 def read_statements(path: Path) -> dict[str, Statement]:
@@ -196,9 +196,9 @@ def read_statements(path: Path) -> dict[str, Statement]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as problem:
-        raise _broken(path, type(problem).__name__) from None
+        raise _broken_error(path, type(problem).__name__) from None
     if not isinstance(document, dict) or not all(map(_is_statement, document.values())):
-        raise _broken(path, "it holds something else")
+        raise _broken_error(path, "it holds something else")
     return {
         name: Statement(**{part: bytes.fromhex(text) for part, text in entry.items()})
         for name, entry in document.items()
@@ -215,7 +215,7 @@ def ledger_doubts(ledger: Ledger) -> list[Doubt]:
         LedgerError: the ledger or the file of the heads is broken.
     """
     home = ledger.path.parent
-    found = {peer: Doubt.noted(peer, whose) for peer, whose in Notes(home / doubts.FILE).all().items()}
+    found = {peer: Doubt.note(peer, whose) for peer, whose in Notes(home / doubts.FILE).all().items()}
     for peer, word in read_statements(home / FILE).items():
         if any(word.seen):
             try:
@@ -236,7 +236,7 @@ def _signed_text(speaker: str, hearer: str, own: bytes, seen: bytes) -> bytes:
     return _DOMAIN + b"".join(len(name).to_bytes(4, "big") + name for name in names) + own + seen
 
 
-def _broken(path: Path, why: str) -> LedgerError:
+def _broken_error(path: Path, why: str) -> LedgerError:
     return LedgerError(
         f"The heads of the peers' ledgers in {path.name} cannot be read or written: {why}.",
         "Restore the file, or delete it; the ledger itself remembers what the peers have signed.",

@@ -82,7 +82,7 @@ class Tally:
             for done in self._jobs[entry.job]:
                 self._idle[entry.peer].pop(done.hash, None)
 
-    def spent(self, account: Account, peer: str | None) -> Spent:
+    def spending(self, account: Account, peer: str | None) -> Spent:
         """What has been spent on an account towards a peer; towards all peers if it is None."""
         return sum((sums.spent for sums in self._of(account, peer)), Spent())
 
@@ -110,7 +110,7 @@ class Tally:
         """The last decision about a contract with that digest."""
         return next((entry for entry in reversed(self.of_job(job)) if entry.event in DECISIONS), None)
 
-    def signed(self, peer: str, sequence: int) -> bool:
+    def has_signed(self, peer: str, sequence: int) -> bool:
         """Whether a peer has signed for the entry of that number of its own ledger before."""
         return sequence in self._words.get(peer, ())
 
@@ -119,7 +119,7 @@ class Tally:
         words = self._words.get(peer)
         return max(words.items()) if words else None
 
-    def unsigned(self, peer: str | None = None) -> list[Entry]:
+    def to_sign(self, peer: str | None = None) -> list[Entry]:
         """Releases that lack the peer's signature, in their order.
 
         Args:

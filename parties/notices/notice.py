@@ -29,8 +29,8 @@ _SENTENCES: Final[dict[EventKind, Callable[[Notice], str]]] = {
     EventKind.FAILED: lambda n: f"Job {n.job} with {n.peer} has failed.",
     EventKind.EXPIRING: lambda n: f"Job {n.job} with {n.peer} expires within a day: it is {n.state}.",
     EventKind.BUDGET: lambda n: f"A privacy budget towards {n.peer} is nearly spent ({n.state}).",
-    EventKind.CERTIFICATE: lambda n: f"The certificate of {n.peer or n.party} {_spaced(n.state)}.",
-    EventKind.PEER: lambda n: f"Look at what {n.peer or n.party} has done: {_spaced(n.state)}.",
+    EventKind.CERTIFICATE: lambda n: f"The certificate of {n.peer or n.party} {_space_words(n.state)}.",
+    EventKind.PEER: lambda n: f"Look at what {n.peer or n.party} has done: {_space_words(n.state)}.",
 }
 
 
@@ -112,5 +112,5 @@ def of_line(line: AuditLine, party: str) -> Notice | None:
     return None
 
 
-def _spaced(state: str) -> str:
+def _space_words(state: str) -> str:
     return state.replace("-", " ")

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from parties.errors import NoticeError
 from parties.notices.notice import Notice
 from parties.notices.sending import read_login, read_secret
-from parties.posting import bound_this_process, connection_words, posted, status_words
+from parties.posting import bound_this_process, connection_words, post_body, status_words
 from smc.errors import DuettoError
 
 SIGNATURE: Final = "Duetto-Signature"
@@ -55,7 +55,7 @@ def post(way: Mapping[str, Any], notice: Notice, seconds: float) -> None:
     signed = signature(secret, int(time.time()), notice.body)
     headers = {"Content-Type": "application/json", SIGNATURE: signed}
     try:
-        with posted(way["url"], notice.body, headers, seconds) as answer:
+        with post_body(way["url"], notice.body, headers, seconds) as answer:
             status = answer.status
     except HTTPException as problem:
         raise NoticeError(f"{host} does not speak HTTP ({type(problem).__name__}).", _REFUSED) from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from commons.settings.marks import Item, Key, Length, Matching, Parse, Read, UnfitError
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
 from parties.errors import ConfigError
@@ -194,7 +194,7 @@ def parse_persons(data: bytes) -> Persons:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise ConfigError(f"{FILE} is not UTF-8.", "Save it as UTF-8.") from None
-    return declared(Persons, StrictTable(parse(text, FILE, ConfigError), FILE, ConfigError))
+    return read_declared(Persons, StrictTable(parse(text, FILE, ConfigError), FILE, ConfigError))
 
 
 def read_file(path: Path) -> bytes | None:

@@ -161,7 +161,7 @@ class Gate:
             if register.persons is None:
                 raise ConfigError(f"Nobody has signed {self.path} yet, so it is not in force.", SIGN)
             raise ConfigError(
-                f"{self.path} {_unsigned(register, Act.PERSONS, digest_of(data).hex(), 'changed')}.",
+                f"{self.path} {_why_unsigned(register, Act.PERSONS, digest_of(data).hex(), 'changed')}.",
                 f"{SIGN} `duetto person restore` brings back the one in force.",
             )
         return register.persons, register
@@ -243,7 +243,7 @@ class Gate:
         known = register.in_force(act, about)
         if persons is None or known == digest:
             return
-        raise PolicyError(f"{what} {_unsigned(register, act, digest, known)}.", SIGN)
+        raise PolicyError(f"{what} {_why_unsigned(register, act, digest, known)}.", SIGN)
 
     def require_policy(self, data: bytes) -> None:
         """The same for the bytes of the policy."""
@@ -287,11 +287,11 @@ class Gate:
         return Approvals(needed, tuple(names.values()), tuple(names))
 
 
-def _unsigned(register: Register, act: Act, digest: str, known: str) -> str:
+def _why_unsigned(register: Register, act: Act, digest: str, known: str) -> str:
     """Why a version is not in force, to follow its name; `known` is not empty where another one is."""
     found = register.waiting(act, digest)
     if found:
-        so_far = f"{len(found)} of {register.needed(act)} stewards"
+        so_far = f"{len(found)} of {register.signatures_needed(act)} stewards"
         return f"was changed, and is signed by {so_far} until now: {', '.join(found.values())}"
     return "was changed since it was signed" if known else "is not signed"
 

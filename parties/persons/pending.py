@@ -69,7 +69,7 @@ def pending(config: Config, gate: Gate) -> list[Pending]:
     """
     register = gate.register()
     return [
-        replace(one, needed=register.needed(one.act), signed=register.waiting(one.act, one.digest))
+        replace(one, needed=register.signatures_needed(one.act), signed=register.waiting(one.act, one.digest))
         for one in _standing(config)
         if register.in_force(one.act, one.about) != one.digest
     ]

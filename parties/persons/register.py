@@ -93,7 +93,7 @@ class Register:
         entry = self._standing.get((act, about))
         return entry.hash if entry is not None else ""
 
-    def needed(self, act: Act) -> int:
+    def signatures_needed(self, act: Act) -> int:
         """How many stewards have to sign a standing act before it is in force; 1 for anybody who may."""
         entry = self._standing.get((Act.POLICY, ""))
         return read_count(entry.job) if act in SHARED and entry is not None else 1
@@ -136,11 +136,11 @@ class Register:
         try:
             day = read_moment(presented.moment).date()
         except ValueError:
-            raise _refused("The signature has no time.", "Sign again with this release.") from None
+            raise _refusal("The signature has no time.", "Sign again with this release.") from None
         persons = self._persons
         if persons is None:
             if act is not Act.PERSONS:
-                raise _refused(
+                raise _refusal(
                     "Nobody's key is in force yet.", "Sign the first persons.toml with `duetto person sign`."
                 )
             persons = parse_persons(document)
@@ -152,10 +152,10 @@ class Register:
         if act in SHARED:
             self._check_together(act, digest, word, person, document)
         if statement.text in self._statements:
-            raise _refused("This signature was used before.", "Sign once more for another act.")
+            raise _refusal("This signature was used before.", "Sign once more for another act.")
         signed = check_signed(statement, person.name, PersonKey.parse(presented.key), presented.signature)
         if signed is None:
-            raise _refused(
+            raise _refusal(
                 f"The signature of {person.name} is not valid for this act at {self._party}: something else "
                 "was signed, or what it is about has changed since.",
                 "Look at it again, and sign what is shown now.",
@@ -166,15 +166,15 @@ class Register:
         self, act: Act, digest: str, word: str, person: DeclaredPerson, document: bytes
     ) -> None:
         """Check that a signature counts among those that are needed, and that there can be so many again."""
-        needed = self.needed(act)
+        needed = self.signatures_needed(act)
         if needed > 1 and PersonRole.STEWARD not in person.roles:
-            raise _refused(
+            raise _refusal(
                 f"{person.name} is no steward, and a rule in force asks for {needed} persons: then {needed} "
                 f"stewards sign to {MEANING[act]}.",
                 "Let the stewards sign.",
             )
         if word in self.waiting(act, digest):
-            raise _refused(
+            raise _refusal(
                 f"{person.name} has signed this already, and {needed} stewards have to.",
                 "Let another steward sign.",
             )
@@ -182,7 +182,7 @@ class Register:
         count = needed if act is Act.PERSONS else read_count(digest)
         stewards = sum(PersonRole.STEWARD in one.roles for one in after.persons.values()) if after else 0
         if count > max(1, stewards):
-            raise _refused(
+            raise _refusal(
                 f"A rule asks for {count} persons, so {count} stewards have to sign changes of persons and "
                 f"policy; there would be {stewards}, and nobody could change anything any more.",
                 "Let there be more stewards in persons.toml first, or ask for fewer persons in policy.toml.",
@@ -196,7 +196,7 @@ class Register:
             except ConfigError:
                 found = None
         if found is None or found[0] != presented.person:
-            raise _refused(
+            raise _refusal(
                 "The signature is by a key that persons.toml gives to nobody of that name."
                 if presented.key
                 else "This needs the signature of a person, and none was given.",
@@ -237,7 +237,7 @@ class Register:
 
     def _is_enough(self, act: Act, signed: SignedAct) -> bool:
         """Whether a version is in force by a further signature; else it waits for more."""
-        needed = self.needed(act)
+        needed = self.signatures_needed(act)
         if needed == 1:
             return True
         since = read_moment(signed.statement.moment) - timedelta(days=TOGETHER_DAYS)
@@ -287,13 +287,13 @@ def statement_of(entry: Entry, party: str) -> PersonStatement:
 
 def _check_present(word: str, person: DeclaredPerson, day: date) -> None:
     if not person.is_valid(day):
-        raise _refused(
+        raise _refusal(
             f"The keys of {person.name} are valid until {person.until} only.",
             f"Let a steward or an operator move until below [persons.{word}].",
         )
     absence = person.absence(day)
     if absence is not None:
-        raise _refused(
+        raise _refusal(
             f"{person.name} is absent from {absence.begin} until {absence.end} and signs nothing meanwhile.",
             f"Let {absence.delegate or 'somebody else'} sign, or end the absence in persons.toml.",
         )
@@ -302,7 +302,7 @@ def _check_present(word: str, person: DeclaredPerson, day: date) -> None:
 def _check_may(word: str, person: DeclaredPerson, act: Act) -> None:
     if not person.may(act):
         roles = " and ".join(sorted(role.value for role in person.roles))
-        raise _refused(
+        raise _refusal(
             f"{person.name} is {roles} and may not do the act {act.value!r}.",
             f"Let a person do it who is {holders(act)}, or give {word!r} that role in persons.toml.",
         )
@@ -312,12 +312,12 @@ def _check_delegate(persons: Persons, word: str, behalf: str, act: Act, day: dat
     absent = persons.persons.get(behalf)
     absence = absent.absence(day) if absent is not None else None
     if absent is None or absence is None or absence.delegate != word or not absent.may(act):
-        raise _refused(
+        raise _refusal(
             f"{word!r} does not sign for {behalf!r} on {day}: persons.toml has no absence of that day with "
             "this delegate, or that person may not do it either.",
             "Sign in your own name, without --for.",
         )
 
 
-def _refused(what: str, hint: str) -> PolicyError:
+def _refusal(what: str, hint: str) -> PolicyError:
     return PolicyError(what, hint, code=_ROLE_CODE)

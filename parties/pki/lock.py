@@ -46,7 +46,7 @@ def only_one(config: Config, *, moved: bool = False) -> Iterator[None]:
         ConfigError: a daemon runs already, or others may use or write the home, or it has moved.
     """
     with ExitStack() as held:
-        if not _taken(_opened(config.home, held), fcntl.LOCK_EX, tries=_TRIES):
+        if not _try_lock(_open(config.home, held), fcntl.LOCK_EX, tries=_TRIES):
             raise _runs_already(config)
         folder = pid_path(config).parent
         folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
@@ -54,7 +54,7 @@ def only_one(config: Config, *, moved: bool = False) -> Iterator[None]:
         require_guarded(config)
         descriptor = os.open(pid_path(config), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
         held.callback(os.close, descriptor)
-        if not _taken(descriptor, fcntl.LOCK_EX, tries=_TRIES):
+        if not _try_lock(descriptor, fcntl.LOCK_EX, tries=_TRIES):
             raise _runs_already(config)
         if not moved:
             require_here(config)
@@ -66,13 +66,13 @@ def only_one(config: Config, *, moved: bool = False) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
 
 
-def _opened(home: Path, held: ExitStack) -> int:
+def _open(home: Path, held: ExitStack) -> int:
     descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
     held.callback(os.close, descriptor)
     return descriptor
 
 
-def _taken(descriptor: int, kind: int, tries: int = 1) -> bool:
+def _try_lock(descriptor: int, kind: int, tries: int = 1) -> bool:
     """Whether a lock can be had, at once or within as many tries.
 
     Raises:
@@ -122,13 +122,13 @@ def running_pid(config: Config) -> int | None:
             time.sleep(_PAUSE_SECONDS)  # it starts, or ends
         with ExitStack() as held:
             try:
-                is_locked = not _taken(_opened(config.home, held), fcntl.LOCK_SH)
+                is_locked = not _try_lock(_open(config.home, held), fcntl.LOCK_SH)
             except OSError:
                 return None
             has_written = _is_held(pid_path(config), held)
         if not (is_locked or has_written):
             return None
-        found = _listening(config) or (_written(pid_path(config)) if has_written else None)
+        found = _listening(config) or (_read_number(pid_path(config)) if has_written else None)
         if found is not None:
             return found
     raise DaemonUnavailable(
@@ -145,7 +145,7 @@ def _is_held(path: Path, held: ExitStack) -> bool:
     except OSError:
         return False
     held.callback(os.close, descriptor)
-    return not _taken(descriptor, fcntl.LOCK_SH)
+    return not _try_lock(descriptor, fcntl.LOCK_SH)
 
 
 def _listening(config: Config) -> int | None:
@@ -158,7 +158,7 @@ def _listening(config: Config) -> int | None:
     return None
 
 
-def _written(path: Path) -> int | None:
+def _read_number(path: Path) -> int | None:
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:

@@ -121,7 +121,7 @@ def describe(
         "certificates": shown_certificates(identity, now).decode(),
         "signing": key.hex(),
         "paillier": f"{int(identity.paillier.public.n):x}",
-        "paillier_proof": _encoded(prove(identity.paillier), identity.paillier.public),
+        "paillier_proof": _encode(prove(identity.paillier), identity.paillier.public),
         "counter": str(max(after + 1, int(1000 * now.timestamp()))),
     }
     return parse(sign(document, identity.signing))
@@ -305,7 +305,7 @@ def _check_signature(document: dict[str, Any], key: Ed25519PublicKey) -> None:
         ) from None
 
 
-def _encoded(roots: Iterable[Integer], key: PublicKey) -> str:
+def _encode(roots: Iterable[Integer], key: PublicKey) -> str:
     return "".join(f"{int(root):0{_width(key)}x}" for root in roots)
 
 

@@ -181,7 +181,7 @@ def read_key(path: Path) -> bytes:
 
 def write_key(path: Path, data: bytes) -> None:
     """Write a key file, sealed where the keys of its folder are protected. Raises as `read_key`."""
-    write_atomically(path, _sealed(path, data) if is_protected(path.parent) else data, PRIVATE)
+    write_atomically(path, _seal(path, data) if is_protected(path.parent) else data, PRIVATE)
 
 
 def unlock(folder: Path, told: Sequence[str] = ()) -> bytes | None:
@@ -224,7 +224,7 @@ def protect(folder: Path, parts: Sequence[str]) -> ProtectionState:
     made.write(folder)
     _open[made.name] = data_key
     for name in find_state(folder).plain:
-        write_atomically(folder / name, _sealed(folder / name, read_private(folder / name)), PRIVATE)
+        write_atomically(folder / name, _seal(folder / name, read_private(folder / name)), PRIVATE)
     return find_state(folder)
 
 
@@ -241,7 +241,7 @@ def unprotect(folder: Path) -> ProtectionState:
     return find_state(folder)
 
 
-def _sealed(path: Path, data: bytes) -> bytes:
+def _seal(path: Path, data: bytes) -> bytes:
     nonce = os.urandom(_NONCE)
     return _HEAD + nonce + _cipher(path.parent).encrypt(nonce, data, path.name.encode())
 

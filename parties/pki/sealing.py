@@ -89,7 +89,7 @@ class Seal:
                 code=CODE,
             ) from None
 
-    def derived(self, purpose: bytes) -> bytes:
+    def derive(self, purpose: bytes) -> bytes:
         """32 secret bytes that follow from the key, for something else than results.
 
         Raises:

@@ -119,19 +119,19 @@ class TokenKey:
         """
         with self._lock:
             try:
-                return self._signed(data)
+                return self._sign(data)
             except _library().Error:
                 with suppress(_library().Error):
                     self._session.close()
             self._session, self._key = self._connect()
-            with _told(self._place.token):
-                return self._signed(data)
+            with _explain_errors(self._place.token):
+                return self._sign(data)
 
     def public_key(self) -> Ed25519PublicKey:
         """The public key."""
         return self._public
 
-    def _signed(self, data: bytes) -> bytes:
+    def _sign(self, data: bytes) -> bytes:
         return bytes(self._key.sign(data, mechanism=_library().Mechanism.EDDSA))
 
     def _connect(self) -> tuple[Any, Any]:
@@ -180,7 +180,7 @@ def make_key(module: Path, token: str, party: str, existing: Ed25519PrivateKey |
         library.Attribute.TOKEN: True,
     }
     try:
-        with _told(token):
+        with _explain_errors(token):
             public = _generate(session, about) if existing is None else _copy_into(session, about, existing)
     finally:
         session.close()
@@ -249,7 +249,7 @@ def _log_in(module: str, token: str, pin: str, *, writing: bool) -> Any:
             "Name the library that came with the token, such as /usr/lib/softhsm/libsofthsm2.so.",
         ) from None
     try:
-        with _told(token):
+        with _explain_errors(token):
             found = loaded.get_token(token_label=token)
             try:
                 return found.open(user_pin=pin, rw=writing)
@@ -263,7 +263,7 @@ def _log_in(module: str, token: str, pin: str, *, writing: bool) -> Any:
 
 
 @contextmanager
-def _told(token: str) -> Iterator[None]:
+def _explain_errors(token: str) -> Iterator[None]:
     """Errors of a token but for a wrong PIN, as an error with a hint."""
     library = _library()
     try:

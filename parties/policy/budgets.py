@@ -125,7 +125,7 @@ def _total(spent: Spent, delta: Fraction) -> Fraction | None:
 
 
 def _gauge(book: Ledger, rule: Rule, account: Account, peer: str) -> Gauge:
-    spent = _total(book.spent(account, peer), rule.budget.delta)
+    spent = _total(book.spending(account, peer), rule.budget.delta)
     datasets = tuple(sorted(account.datasets))
     return Gauge(rule.name, account.name, datasets, peer, rule.budget.delta, spent, rule.budget.epsilon)
 

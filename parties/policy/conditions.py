@@ -101,12 +101,12 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     def names(key: str, asked: Sequence[str], known: AbstractSet[str]) -> Condition:
         missing = [name for name in asked if name not in known and "*" not in known]
         if not missing:
-            return met(key, f"{', '.join(map(repr, asked)) or 'nothing'} asked")
+            return pass_(key, f"{', '.join(map(repr, asked)) or 'nothing'} asked")
         hint = near(missing[0], sorted(known))
         what = f"{', '.join(map(repr, missing))} {'is' if len(missing) == 1 else 'are'} not among {key}"
         return missed(key, what, f"Add {missing[0]!r} to {key}. {hint}")
 
-    def met(key: str, what: str) -> Condition:
+    def pass_(key: str, what: str) -> Condition:
         return Condition(rule.name, key, True, "policy", what)
 
     def missed(key: str, what: str, hint: str) -> Condition:
@@ -121,12 +121,12 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     if outside:
         yield missed("recipients", f"{outside[0]} may not get results", f"Add {outside[0]!r} to recipients.")
     else:
-        yield met("recipients", " and ".join(sorted(view.recipients)) or "nobody")
+        yield pass_("recipients", " and ".join(sorted(view.recipients)) or "nobody")
     kind = view.facts.comparison_type
     if kind is not None:
         yield from _type(rule, view.facts, kind)
     yield from _named_parameters(rule, view)
-    yield from _asked(rule, view)
+    yield from _request_conditions(rule, view)
     if not rule.lpn:
         yield _lpn(rule, view)
     if view.dataset and view.rows is not None and view.persons is not None:
@@ -134,7 +134,7 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     lower = "Set seconds below [limits] lower."
     yield _at_most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
     yield from _kinds(rule, view, kind)
-    yield from _audited(rule, view.audit)
+    yield from _audit_condition(rule, view.audit)
     yield from _runs(rule, view)
     if view.answers:
         yield _answers(rule, view)
@@ -166,11 +166,11 @@ def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
             else "of figures without noise each run tells a little more, even one that is refused; the rule "
             "does not bound the runs"
         )
-        hint = f"Bound the runs: {_settings(rule, *_bound(rule, view))}."
+        hint = f"Bound the runs: {_settings(rule, *_missing(rule, view))}."
         yield Condition(rule.name, "runs_total", False, "policy", what, hint)
 
 
-def _audited(rule: Rule, audit: AuditTerms | None) -> Iterator[Condition]:
+def _audit_condition(rule: Rule, audit: AuditTerms | None) -> Iterator[Condition]:
     """Whether runs can be audited where the rule asks for it, and by an auditor whom it names."""
     if audit is None:
         if rule.security == COVERT:
@@ -203,7 +203,7 @@ def _answers(rule: Rule, view: JobView) -> Condition:
             "enough answers find it; the rule does not bound them"
         )
         wanted = view.answers * (RUNS if runs is None else runs)
-        hint = f"Bound the answers: {_settings(rule, *_bound(rule, view), f'answers_total = {wanted}')}."
+        hint = f"Bound the answers: {_settings(rule, *_missing(rule, view), f'answers_total = {wanted}')}."
         return Condition(rule.name, "answers_total", False, "policy", what, hint)
     return _at_most(
         rule,
@@ -222,7 +222,7 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         yield Condition(rule.name, "row_results", True, "policy", "results about single rows are allowed")
     elif view.facts.row_results:
         types = () if kind is None or rule.types is not None else (f'types = ["{_pattern(kind)}"]',)
-        settings = _settings(rule, *_bound(rule, view), "row_results = true", *types)
+        settings = _settings(rule, *_missing(rule, view), "row_results = true", *types)
         what = "somebody would learn something about single rows"
         hint = f"{_instead(view.facts)}; or {settings}."
         yield Condition(rule.name, "row_results", False, "policy", what, hint)
@@ -231,7 +231,7 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         yield Condition(rule.name, "exact_aggregates", True, "policy", what)
     elif view.facts.exact is not None:
         what = "the results are exact figures about several persons"
-        settings = _settings(rule, *_bound(rule, view), "exact_aggregates = true")
+        settings = _settings(rule, *_missing(rule, view), "exact_aggregates = true")
         hint = f"Add noise to the job (epsilon), or {settings}."
         yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
     if view.facts.exact is not None and view.facts.asked.parts:
@@ -251,7 +251,7 @@ def _settings(rule: Rule, *entries: str) -> str:
     return f"in {whose} of the policy set {', '.join(entries)}"
 
 
-def _bound(rule: Rule, view: JobView) -> tuple[str, ...]:
+def _missing(rule: Rule, view: JobView) -> tuple[str, ...]:
     """What a rule lacks to bound its runs: a name to count them by, and how many, with those so far."""
     if rule.has_runs:
         return ()
@@ -327,7 +327,7 @@ def _lpn(rule: Rule, view: JobView) -> Condition:
     return Condition(rule.name, "lpn", False, "policy", what, hint)
 
 
-def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:
+def _request_conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     """What columns are used for, and what a job asks and states of its own."""
     facts, asked = view.facts, view.facts.asked
     without = facts.exact is not None
@@ -341,7 +341,7 @@ def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:
         hint = f"Write keys = [{listed}] in the rule; exact figures then count who has which value."
         yield Condition(rule.name, "keys", False, "policy", what, hint)
     elif view.keys and rule.keys is not None:
-        yield Condition(rule.name, "keys", True, "policy", f"matched by {_listed(view.keys)}")
+        yield Condition(rule.name, "keys", True, "policy", f"matched by {_list_names(view.keys)}")
     for key, given, allowed in (
         ("values", view.values, rule.values),
         ("queries", asked.queries, rule.queries),
@@ -363,7 +363,7 @@ def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:
                 hint = "Leave out centres, so that clusters begin elsewhere, or add noise (epsilon)."
             yield Condition(rule.name, key, False, "policy", what, hint)
         else:
-            yield Condition(rule.name, key, True, "policy", f"{_listed(given)} asked")
+            yield Condition(rule.name, key, True, "policy", f"{_list_names(given)} asked")
 
 
 def _may_state(rule: Rule, *, exact: bool) -> frozenset[str] | None:
@@ -380,7 +380,7 @@ def _may_state(rule: Rule, *, exact: bool) -> frozenset[str] | None:
     return frozenset(each.value for each in words)
 
 
-def _listed(names: AbstractSet[str]) -> str:
+def _list_names(names: AbstractSet[str]) -> str:
     return " and ".join(map(repr, sorted(names)))
 
 

@@ -69,9 +69,9 @@ def risks(policy: Policy, declared: Declared) -> tuple[Risk, ...]:
     for reach in reaches:
         found[reach.rule.name] += _risks(reach, reaches)
     for rule in choosing:
-        found[rule.name] += _chosen(rule, declared)
+        found[rule.name] += _chosen_rows(rule, declared)
     for rule in policy.rules:
-        found[rule.name] += _asked(rule)
+        found[rule.name] += _asked_limits(rule)
     return tuple(risk for every in found.values() for risk in every)
 
 
@@ -97,7 +97,7 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
     peers = _peers(rule)
     helping = [other for other in every if other is not reach and reach.shares(other)]
     also = " and ".join(repr(other.rule.name) for other in helping)
-    bisected = _bisected(reach.columns, [reach, *helping])
+    bisected = _bisect(reach.columns, [reach, *helping])
     names = " or ".join(reach.columns)
     candidates = (
         (
@@ -182,7 +182,7 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
             yield Risk(rule.name, key, f"rule {rule.name!r} {what}", hint)
 
 
-def _chosen(rule: Rule, declared: Declared) -> Iterator[Risk]:
+def _chosen_rows(rule: Rule, declared: Declared) -> Iterator[Risk]:
     """What the peer finds in a single job by rows of its choice."""
     sizes = _possible(rule, declared, NUMBERS)
     for analysis, choosers in CHOSEN_ROWS.items():
@@ -214,7 +214,7 @@ def _chosen(rule: Rule, declared: Declared) -> Iterator[Risk]:
                 yield Risk(rule.name, "maximum_ratio", f"rule {rule.name!r} {what}", hint)
 
 
-def _asked(rule: Rule) -> Iterator[Risk]:
+def _asked_limits(rule: Rule) -> Iterator[Risk]:
     """What whether limits hold tells of persons whose keys the peer brings, one bit for each run.
 
     It needs no limits of this party: the peer's hold as well.
@@ -250,7 +250,7 @@ def _peers(rule: Rule) -> str:
     return "any peer" if "*" in rule.peers else " and ".join(sorted(rule.peers)) or "nobody"
 
 
-def _bisected(columns: Mapping[str, int], reaches: Sequence[_Reach]) -> str:
+def _bisect(columns: Mapping[str, int], reaches: Sequence[_Reach]) -> str:
     """What columns of so many possible values lose by all runs under some rules; empty if little."""
     found_out: list[str] = []
     narrowed: list[str] = []

@@ -22,7 +22,7 @@ from commons.settings.marks import (
     Unread,
     Wrong,
 )
-from commons.settings.reader import Tables, declared
+from commons.settings.reader import Tables, read_declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse, text_of
 from parties.audit_terms import COVERT
@@ -76,7 +76,7 @@ def _parse_type(text: str) -> str:
 
 def _parse_approval(value: Any, place: str) -> str | Needed:
     if isinstance(value, Mapping):
-        return declared(Needed, StrictTable(value, place, ConfigError))
+        return read_declared(Needed, StrictTable(value, place, ConfigError))
     if value not in APPROVALS:
         raise ConfigError(
             f"{place} is not one of {', '.join(APPROVALS)}, nor a table.",
@@ -294,4 +294,4 @@ def parse_policy(document: dict[str, Any], place: str) -> Policy:
     Raises:
         ConfigError: as `load_policy`.
     """
-    return declared(Policy, StrictTable(document, place, ConfigError))
+    return read_declared(Policy, StrictTable(document, place, ConfigError))

@@ -75,7 +75,7 @@ def report_page(report: Report, tables: Sequence[ResultTable]) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else _said(value),
+        finalize=lambda value: value if isinstance(value, Markup) else _escape(value),
     )
     seen = [(show_table(table, most=ROWS), table) for table in tables[:TABLES]]
     page = space.get_template("report.html").render(
@@ -106,5 +106,5 @@ def _bars(has_intervals: bool) -> str:
     return ", with 95 % intervals" if has_intervals else ""
 
 
-def _said(value: Any) -> Any:
+def _escape(value: Any) -> Any:
     return escape_unprintable(value) if isinstance(value, str) else value

@@ -59,7 +59,7 @@ def svg_of_curves(curves: Curves) -> str:
     label = f"{curves.axis} by {curves.along}"
     parts.append(f'<text x="{_LEFT}" y="{_HEIGHT + 32}" font-size="11">{escape(label)}</text>')
     for place, line in enumerate(curves.lines):
-        parts += _drawn(line, DASHES[place % len(DASHES)], x, y)
+        parts += _draw(line, DASHES[place % len(DASHES)], x, y)
         parts += _legend(line, DASHES[place % len(DASHES)], _HEIGHT + _FOOT + _LEGEND * place + 8)
     return "".join([*parts, "</svg>"])
 
@@ -84,14 +84,14 @@ def outline(line: StepLine) -> tuple[list[float], list[float], list[float], list
     return places, middle, low, high
 
 
-def _drawn(line: StepLine, dashes: str, x: Place, y: Place) -> list[str]:
+def _draw(line: StepLine, dashes: str, x: Place, y: Place) -> list[str]:
     places, middle, low, high = outline(line)
     edge = [*zip(places, high, strict=True), *zip(places[::-1], low[::-1], strict=True)]
     said = escape(f"{line.name}: {line.figures[-1].text()} at {number_text(line.starts[-1])}")
     return [
         f"<g><title>{said}</title>",
         f'<path class="band" d="M{_points(edge, x, y)}Z"/>',
-        f'<path class="curve"{_dashed(dashes)} d="M{_points([*zip(places, middle, strict=True)], x, y)}"/>',
+        f'<path class="curve"{_dash(dashes)} d="M{_points([*zip(places, middle, strict=True)], x, y)}"/>',
         "</g>",
     ]
 
@@ -99,12 +99,12 @@ def _drawn(line: StepLine, dashes: str, x: Place, y: Place) -> list[str]:
 def _legend(line: StepLine, dashes: str, y: float) -> list[str]:
     name = line.name if len(line.name) <= _LETTERS else line.name[: _LETTERS - 1] + "…"
     return [
-        f'<path class="curve"{_dashed(dashes)} d="M{_LEFT} {y}H{_LEFT + 36}"/>',
+        f'<path class="curve"{_dash(dashes)} d="M{_LEFT} {y}H{_LEFT + 36}"/>',
         f'<text x="{_LEFT + 44}" y="{y + 4}" font-size="11">{escape(name)}</text>',
     ]
 
 
-def _dashed(dashes: str) -> str:
+def _dash(dashes: str) -> str:
     return f' stroke-dasharray="{dashes}"' if dashes else ""
 
 

@@ -109,7 +109,7 @@ class ResultTable:
         found = [number(cell) if isinstance(cell, str) else None for cell in cells]
         return [cell if one is None else float(one) for cell, one in zip(cells, found, strict=True)]
 
-    def written(self, name: str, most: int | None = None) -> list[Any]:
+    def cells_of(self, name: str, most: int | None = None) -> list[Any]:
         """The cells of a column as a file has them: as they stand, and dates as dates."""
         cells = list(self.columns[name][:most])
         if self.kinds.get(name) != DAY_NUMBER and UNIT not in self.columns:
@@ -202,7 +202,7 @@ def _cells(table: ResultTable, name: str, most: int, plus_minus: str) -> list[st
         return [_figure(*both, plus_minus) for both in zip(figures, table.columns[name], strict=False)]
     if name == UNIT:
         return [_DATES if cell == DAYS else _text(cell) for cell in table.columns[name][:most]]
-    return [_text(cell) for cell in table.written(name, most)]
+    return [_text(cell) for cell in table.cells_of(name, most)]
 
 
 def _figure(figure: Estimated | None, cell: Any, plus_minus: str) -> str:

@@ -61,7 +61,7 @@ class Hello:
     key_exchange: str = ""
 
 
-def heard(answer: pb.Greeting, started: float, peer: PeerIdentity, terms: Terms) -> Hello:
+def read_answer(answer: pb.Greeting, started: float, peer: PeerIdentity, terms: Terms) -> Hello:
     """What a peer has answered to a greeting, once it is compared with what is known of it.
 
     Args:
@@ -170,7 +170,7 @@ class PeerClient:
         answer: pb.Greeting = self._call(
             "Hello", lambda: self._stub.Hello(self._greet(), timeout=CALL_SECONDS)
         )
-        return heard(answer, started, self.peer, self._terms)
+        return read_answer(answer, started, self.peer, self._terms)
 
     def propose(self, contract: bytes) -> bytes:
         """Send a proposal and return the answer.
@@ -204,7 +204,7 @@ class PeerClient:
         Raises:
             PeerUnreachable: the connection was closed.
         """
-        return self._begun(lambda: self._reverse.Link(iter(answers)))
+        return self._begin(lambda: self._reverse.Link(iter(answers)))
 
     def measure(self, pings: int = 11) -> Line:
         """Measure latency and bandwidth.
@@ -248,12 +248,12 @@ class PeerClient:
 
     def _start(self, stream: PacketStream, run: Callable[[Iterator[bytes]], Any]) -> None:
         call = stream.call
-        dialled = self._begun(lambda: run(call.outgoing()))
+        dialled = self._begin(lambda: run(call.outgoing()))
         if not dialled.add_callback(call.abandon):
             call.abandon()
         call.start(dialled, dialled.cancel)
 
-    def _begun(self, call: Callable[[], Any]) -> Any:
+    def _begin(self, call: Callable[[], Any]) -> Any:
         """Begin a call that streams."""
         try:
             return call()

@@ -163,7 +163,7 @@ class Connections:
             }
             for key, reason in self._too_many(strangers, now).items():
                 self._seen[key].shut = True
-                if _shut(key):
+                if _is_shut(key):
                     self._shut[reason] += 1
             self._say(now)
             return sum(not one.shut for one in strangers.values())
@@ -277,7 +277,7 @@ def _received(descriptor: int) -> int:
     return int(_RECEIVED.unpack_from(told, _RECEIVED_AT)[0]) if len(told) == _TOLD_BYTES else 0
 
 
-def _shut(key: _Key) -> bool:
+def _is_shut(key: _Key) -> bool:
     descriptor, inode = key
     with suppress(OSError):
         if os.fstat(descriptor).st_ino != inode:

@@ -114,14 +114,14 @@ def dial(
     said = _speak(sides, opening.ledgers)
     stream.send(pb.Packet(opening=opening))
     try:
-        confirm = _answered(stream, sides, opening, said, task, endure)
+        confirm = _await_answer(stream, sides, opening, said, task, endure)
     except DuettoError as error:
         _refuse(stream, error.stable_code)
         raise
     stream.send(pb.Packet(confirm=confirm))
 
 
-def _answered(
+def _await_answer(
     stream: PacketStream,
     sides: Endpoints,
     opening: pb.Opening,
@@ -133,7 +133,7 @@ def _answered(
     packet = to_word(stream.receive(HANDSHAKE_SECONDS))
     content = packet.WhichOneof("content")
     if content == "refusal":
-        raise _refused(sides, packet.refusal.code)
+        raise _refusal(sides, packet.refusal.code)
     if content != "answer":
         raise ProtocolViolation(
             f"An answer to the opening was expected, but the peer sent {content or 'nothing'}."
@@ -226,7 +226,7 @@ def listen(
         endure(answer.session_id, _token(opening, answer), pb.Packet(answer=answer))
         packet = to_word(stream.receive(HANDSHAKE_SECONDS))
         if packet.WhichOneof("content") == "refusal":
-            raise _refused(sides, packet.refusal.code)
+            raise _refusal(sides, packet.refusal.code)
         if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != answer.session_id:
             raise ProtocolViolation("The two sides disagree on the session.")
         _check_own_ledger(sides, packet.confirm.ledgers)
@@ -301,7 +301,7 @@ def _check_peer_ledger(sides: Endpoints, heard: pb.Ledgers, said: Statement | No
         sides.heads.check_peer(sides.peer, _statement(heard), said)
 
 
-def _refused(sides: Endpoints, code: str) -> PeerError:
+def _refusal(sides: Endpoints, code: str) -> PeerError:
     """The error for a refusal; one for a ledger is noted."""
     if sides.heads is not None:
         sides.heads.heard_refusal(sides.peer, code)

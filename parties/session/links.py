@@ -29,7 +29,7 @@ from typing import Final
 from parties.errors import PeerBusy, PeerUnreachable
 from parties.pki import PeerIdentity
 from parties.ports.terms import Terms
-from parties.rpc.client import CALL_SECONDS, PROPOSAL_SECONDS, Hello, check_body, checked_answer, heard
+from parties.rpc.client import CALL_SECONDS, PROPOSAL_SECONDS, Hello, check_body, checked_answer, read_answer
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import reverse_pb2 as reverse_pb
 from parties.rpc.refusal import refusal_error
@@ -303,7 +303,7 @@ class LinkClient:
         """Compare versions, parameters and keys with the peer; raises as `PeerClient.hello`."""
         started = time.time()
         answer = self._link.ask(reverse_pb.ReverseCall(hello=self._greet()), "greeting", CALL_SECONDS)
-        return heard(answer.greeting, started, self._peer, self._terms)
+        return read_answer(answer.greeting, started, self._peer, self._terms)
 
     def propose(self, contract: bytes) -> bytes:
         """Send a proposal and return the answer; raises as `PeerClient.propose`."""

@@ -59,7 +59,7 @@ class Listener:
         self._retired: list[tuple[grpc.Server, threading.Event]] = []
         self.address = address
         self._require_free()
-        self._server, bound = self._bound(own)
+        self._server, bound = self._bind(own)
         self.address = Address(address.host, bound)
 
     def start(self) -> None:
@@ -88,7 +88,7 @@ class Listener:
         before, earlier = self._server, self._shows
         self._shows = shows
         try:
-            self._server, _ = self._bound(own)
+            self._server, _ = self._bind(own)
         except ConfigError:
             self._shows = earlier
             raise
@@ -107,13 +107,13 @@ class Listener:
         for end in ends:
             end.wait()
 
-    def _bound(self, own: Identity) -> tuple[grpc.Server, int]:
+    def _bind(self, own: Identity) -> tuple[grpc.Server, int]:
         server = self._make()
         credentials = tls.server_credentials(own, self._shows[-1], self._connections.wake)
         with suppress(RuntimeError):
             if bound := server.add_secure_port(str(self.address), credentials):
                 return server, bound
-        raise self._taken()
+        raise self._port_taken()
 
     def _require_free(self) -> None:
         """Refuse a port that another program listens on: those that both allow it could share a port."""
@@ -129,9 +129,9 @@ class Listener:
                         plain.bind(where)
                 except OSError as problem:
                     if problem.errno == errno.EADDRINUSE:
-                        raise self._taken() from None
+                        raise self._port_taken() from None
 
-    def _taken(self) -> ConfigError:
+    def _port_taken(self) -> ConfigError:
         return ConfigError(
             f"{self.address} cannot be listened on.",
             "Choose another address in [listen], or end what uses it.",

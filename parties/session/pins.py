@@ -105,11 +105,11 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
         kind = next(kind for kind in _KINDS if getattr(handler, kind))
         make = getattr(grpc, f"{kind}_rpc_method_handler")
         checked: grpc.RpcMethodHandler[Any, Any] = make(
-            self._checked(getattr(handler, kind)), handler.request_deserializer, handler.response_serializer
+            self._check(getattr(handler, kind)), handler.request_deserializer, handler.response_serializer
         )
         return checked
 
-    def _checked(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+    def _check(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(behaviour)
         def first_look(request: Any, context: grpc.ServicerContext, *rest: Any) -> Any:
             name = self.name(context)

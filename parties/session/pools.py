@@ -98,11 +98,11 @@ class PoolStore:
             raise PoolError(
                 "This is not a pool, or it is too large to be kept.", "Prepare fewer comparisons."
             )
-        with self._locked():
+        with self._lock():
             folder = self._peer_folder(peer)
             _make_private(folder)
             path = folder / (stored.name.hex() + _SUFFIX)
-            if path.exists() or stored.name in self._taken():
+            if path.exists() or stored.name in self._taken_names():
                 raise PoolError("A pool of this name was kept before.", "Prepare a new one.")
             if len(list(folder.glob("*" + _SUFFIX))) >= MAX_POOLS:
                 raise PoolError(
@@ -129,11 +129,11 @@ class PoolStore:
             PoolError: the file is damaged, was moved here, or is a copy of a pool that was taken before.
             ConfigError: the folder or the key cannot be used.
         """
-        with self._locked():
+        with self._lock():
             path = self._peer_folder(peer) / (name.hex() + _SUFFIX)
             if len(name) != _NAME_BYTES or not path.is_file():
                 return None
-            if name in self._taken():
+            if name in self._taken_names():
                 _delete(path)
                 raise PoolError(
                     f"{path.name} is a copy of a pool that was used before; it was deleted.",
@@ -162,8 +162,8 @@ class PoolStore:
         """
         if not self._folder.exists():
             return ()
-        with self._locked():
-            taken = self._taken()
+        with self._lock():
+            taken = self._taken_names()
             found = [file for path in self._files(peer) if (file := _read_head(path)) is not None]
         return tuple(
             sorted((f for f in found if f.stored.name not in taken), key=lambda f: (f.made, f.stored.name))
@@ -181,7 +181,7 @@ class PoolStore:
         """
         if not names:
             return
-        with self._locked():
+        with self._lock():
             for name in names:
                 path = self._peer_folder(peer) / (name.hex() + _SUFFIX)
                 if path.is_file():
@@ -195,7 +195,7 @@ class PoolStore:
         """
         if not self._folder.exists():
             return 0
-        with self._locked():
+        with self._lock():
             files = [*self._files(peer), *self._files(peer, ".damaged"), *self._files(peer, ".new")]
             for path in files:
                 _delete(path)
@@ -227,7 +227,7 @@ class PoolStore:
             )
         return key
 
-    def _taken(self) -> frozenset[bytes]:
+    def _taken_names(self) -> frozenset[bytes]:
         """The names in the log; a line that a crash cut off stood for a pool that was never handed out."""
         try:
             lines = self._taken_path.read_bytes().split(b"\n")
@@ -247,7 +247,7 @@ class PoolStore:
             log.append(name.hex().encode() + b"\n", whole)
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         try:
             _make_private(self._folder)
             with lock(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW):

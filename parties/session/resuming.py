@@ -175,7 +175,7 @@ class Redialler:
         packet = to_word(fresh.receive(ANSWER_SECONDS))
         content = packet.WhichOneof("content")
         if content == "refusal":
-            self._refused(packet.refusal.code)
+            self._refuse(packet.refusal.code)
         elif content != "resumed":
             raise ProtocolViolation(f"{fresh.peer} answered {content} to the wish to resume a session.")
         else:
@@ -186,7 +186,7 @@ class Redialler:
                 )
             self._stream.carry_on(fresh, packet.resumed.received)
 
-    def _refused(self, code: str) -> None:
+    def _refuse(self, code: str) -> None:
         peer = self._stream.peer
         if code != _GONE:
             raise refusal_error(peer, code)

@@ -281,7 +281,7 @@ class SessionRunner:
         channel = Channel(transport)
         try:
             with (
-                self._registered(stream, task.job_id),
+                self._register(stream, task.job_id),
                 asking(stream.check),
                 closing(_workers(task.lanes)) as workers,
             ):
@@ -358,7 +358,7 @@ class SessionRunner:
         )
 
     @contextmanager
-    def _registered(self, stream: PacketStream, job_id: str) -> Iterator[None]:
+    def _register(self, stream: PacketStream, job_id: str) -> Iterator[None]:
         with self._lock:
             if job_id in self._streams:
                 raise JobError(f"Job {job_id} is running already.", "Wait for its end.", code="job-running")

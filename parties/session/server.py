@@ -252,7 +252,7 @@ class PeerServer:
             return server
 
         self._changing = threading.Lock()
-        self._listener = Listener(address, make, connections, self._shown(), self._pins.peers)
+        self._listener = Listener(address, make, connections, self._shown_identity(), self._pins.peers)
         self.address = self._listener.address
 
     def start(self) -> None:
@@ -277,7 +277,7 @@ class PeerServer:
         else may have its key.
         """
         with self._changing:
-            shown = self._shown().certificate
+            shown = self._shown_identity().certificate
             self._identity = identity
             is_given_up = shown not in identity.certificates and certificate.ends(shown) > self._clock()
             self._show(cut=is_given_up)
@@ -298,10 +298,10 @@ class PeerServer:
             self._show()
 
     def _show(self, *, cut: bool = False) -> None:
-        if self._listener.show(self._shown(), self._pins.peers, cut=cut):
+        if self._listener.show(self._shown_identity(), self._pins.peers, cut=cut):
             self._links.end()  # else they would keep the server before alive; the peers open others
 
-    def _shown(self) -> Identity:
+    def _shown_identity(self) -> Identity:
         return self._identity.in_use(self._clock())
 
     def drain(self) -> None:

@@ -54,7 +54,7 @@ class Shares:
         self.give_way()
         with self._changed:
             if self._refusing:
-                raise _stopped()
+                raise _stopping_error()
             if not self._is_free(peer):
                 raise PeerBusy(
                     f"This daemon runs {sum(self._taken.values())} of at most {self._places} sessions, "
@@ -82,7 +82,7 @@ class Shares:
         """
         with self._changed:
             if self._refusing:
-                raise _stopped()
+                raise _stopping_error()
             if self._leave_seat is not None or not self.is_quiet:
                 raise PeerBusy("This daemon is not idle.", "It is tried again later.")
             self._leave_seat = leave
@@ -144,5 +144,5 @@ class Shares:
         return free > kept
 
 
-def _stopped() -> PeerBusy:
+def _stopping_error() -> PeerBusy:
     return PeerBusy("This daemon is being stopped.", "Start it again.")

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from parties.errors import StampError
-from parties.posting import bound_this_process, connection_words, posted, status_words
+from parties.posting import bound_this_process, connection_words, post_body, status_words
 from parties.stamps.tokens import MAX_ANSWER
 
 ASKED: Final = "application/timestamp-query"
@@ -28,7 +28,7 @@ def ask(address: str, request: bytes, seconds: float) -> bytes:
     """
     host = urlsplit(address).hostname
     try:
-        with posted(address, request, {"Content-Type": ASKED, "Accept": ANSWERED}, seconds) as answer:
+        with post_body(address, request, {"Content-Type": ASKED, "Accept": ANSWERED}, seconds) as answer:
             if answer.status != 200:
                 raise StampError(f"{host} {status_words(answer.status)}", _HINT)
             if answer.headers.get_content_type() != ANSWERED:

@@ -61,7 +61,7 @@ class Values:
             TypeError: it is made of something that is not listed.
         """
         arrays: list[NDArray[Any]] = []
-        said = self._said(value, arrays)
+        said = self._encode(value, arrays)
         return {"value": said, "arrays": shapes(arrays)}, array_data(arrays)
 
     def value(self, words: Words, data: memoryview) -> Any:
@@ -72,26 +72,26 @@ class Values:
         """
         if any(np.dtype(kind).kind not in _KINDS for kind, _ in words["arrays"]):
             raise TypeError("an array of objects came from a worker")
-        return self._meant(words["value"], arrays_of(words["arrays"], data.toreadonly()))
+        return self._decode(words["value"], arrays_of(words["arrays"], data.toreadonly()))
 
-    def _said(self, value: Any, arrays: list[NDArray[Any]]) -> Any:
+    def _encode(self, value: Any, arrays: list[NDArray[Any]]) -> Any:
         kind = type(value)
         if _is_plain(value, kind):
             return value
         if kind in _SCALARS:
             name, write, _ = _SCALARS[kind]
             return {name: write(value)}
-        packed = _packed(value)
+        packed = _pack(value)
         if packed is not None:
             arrays.append(packed[1])
             return {packed[0]: len(arrays) - 1}
         if kind in (list, tuple):
-            return {kind.__name__: [self._said(one, arrays) for one in value]}
+            return {kind.__name__: [self._encode(one, arrays) for one in value]}
         if kind is dict:
-            return {"dict": [[self._said(k, arrays), self._said(v, arrays)] for k, v in value.items()]}
-        return self._named(value, arrays)
+            return {"dict": [[self._encode(k, arrays), self._encode(v, arrays)] for k, v in value.items()]}
+        return self._encode_named(value, arrays)
 
-    def _named(self, value: Any, arrays: list[NDArray[Any]]) -> Any:
+    def _encode_named(self, value: Any, arrays: list[NDArray[Any]]) -> Any:
         """A path, an error, or a value of a listed class."""
         kind = type(value)
         if isinstance(value, Path):
@@ -100,33 +100,33 @@ class Values:
             name = next(one.__name__ for one in kind.__mro__ if one.__name__ in self._errors)
             return {"error": [name, value.what, value.hint, value.stable_code]}
         if self._classes.get(kind.__name__) is kind:
-            held = {name: self._said(getattr(value, name), arrays) for name in self._fields[kind]}
+            held = {name: self._encode(getattr(value, name), arrays) for name in self._fields[kind]}
             return {"class": [kind.__name__, held]}
         raise TypeError(f"{kind.__name__} cannot be sent")
 
-    def _meant(self, said: Any, arrays: tuple[NDArray[Any], ...]) -> Any:
+    def _decode(self, said: Any, arrays: tuple[NDArray[Any], ...]) -> Any:
         if not isinstance(said, dict):
             return said
         ((kind, inner),) = said.items()
         read: Mapping[str, Callable[[], Any]] = {
-            "list": lambda: [self._meant(one, arrays) for one in inner],
-            "tuple": lambda: tuple(self._meant(one, arrays) for one in inner),
-            "dict": lambda: {self._meant(key, arrays): self._meant(one, arrays) for key, one in inner},
+            "list": lambda: [self._decode(one, arrays) for one in inner],
+            "tuple": lambda: tuple(self._decode(one, arrays) for one in inner),
+            "dict": lambda: {self._decode(key, arrays): self._decode(one, arrays) for key, one in inner},
             "array": lambda: arrays[inner],
             "texts": lambda: arrays[inner].tobytes().decode("utf-8", "surrogatepass").split("\n"),
             "ints": lambda: [int(one, 16) for one in arrays[inner].tobytes().split()],
             "path": lambda: Path(inner),
-            "error": lambda: self._listed(self._errors, inner[0])(inner[1], inner[2], code=inner[3]),
-            "class": lambda: self._listed(self._classes, inner[0])(
-                **{name: self._meant(one, arrays) for name, one in inner[1].items()}
+            "error": lambda: self._look_up(self._errors, inner[0])(inner[1], inner[2], code=inner[3]),
+            "class": lambda: self._look_up(self._classes, inner[0])(
+                **{name: self._decode(one, arrays) for name, one in inner[1].items()}
             ),
         }
         if kind in read:
             return read[kind]()
-        return self._listed(_READ, kind)(inner)
+        return self._look_up(_READ, kind)(inner)
 
     @staticmethod
-    def _listed(known: Mapping[str, Any], name: str) -> Any:
+    def _look_up(known: Mapping[str, Any], name: str) -> Any:
         if name not in known:
             raise TypeError(f"{name} is not listed")
         return known[name]
@@ -141,7 +141,7 @@ def _is_plain(value: Any, kind: type) -> bool:
     return value is None or kind in (bool, str, float)
 
 
-def _packed(value: Any) -> tuple[str, NDArray[Any]] | None:
+def _pack(value: Any) -> tuple[str, NDArray[Any]] | None:
     """An array, or a long list of texts without line ends or of integers as one; None for other values."""
     if isinstance(value, np.ndarray) and value.dtype.kind in _KINDS:
         return "array", value

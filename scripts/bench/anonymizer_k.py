@@ -183,7 +183,7 @@ def class_risk_seconds(table: Table) -> dict[str, Any]:
 def checked(runs: int) -> dict[str, Any]:
     """Measure k, l and t of a release with 717 sensitive values and 100,000 rows."""
     table = diabetes()
-    release = LocalRecoding().fit_transform_table(table).taken(np.arange(100_000))
+    release = LocalRecoding().fit_transform_table(table).take(np.arange(100_000))
     seconds = []
     for _ in range(runs):
         begun = time.perf_counter()

@@ -93,7 +93,7 @@ def greedy(links: np.ndarray) -> set[Pair]:
 
 def nearest(few: Records, rows: np.ndarray, many: Records) -> np.ndarray:
     """The row of `many` with the largest margin that matches, of each of some rows of `few`, or -1."""
-    left, terms = few.weighed(rows).astype(np.float32), few.terms[rows, None]
+    left, terms = few.weigh(rows).astype(np.float32), few.terms[rows, None]
     best = np.full(len(rows), -1, dtype=np.int64)
     most = np.full(len(rows), -1, dtype=np.int64)
     for start in range(0, len(many), STRIPE_ROWS):
@@ -164,7 +164,7 @@ def by_histogram(
     source, found = made_up(), []
     for _ in range(draws):
         noisy = [count + noise for count, noise in zip(counts, drawn(histogram.noise, source), strict=True)]
-        found.append(valley.moved(noisy, histogram))
+        found.append(valley.adjustment(noisy, histogram))
     reached = sorted(map(f_measure, found))
     print(
         f"chosen in {draws} draws {min(found)} to {max(found)}: F {sum(reached) / draws:.4f} in the mean, "

@@ -67,11 +67,11 @@ class Pair:
         one, other = matrices(log, windows)
         places = partners(one.users, other.users)
         both = np.flatnonzero(places >= 0)
-        return cls(one.taken(both), other.taken(places[both]))
+        return cls(one.take(both), other.take(places[both]))
 
     def taken(self, rows: Int) -> Pair:
         """Some users."""
-        return Pair(self.one.taken(rows), self.other.taken(rows))
+        return Pair(self.one.take(rows), self.other.take(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def drawn(source: Source, seed: int, users: int = USERS) -> tuple[tuple[Pair, ..
         places = {user: row for row, user in enumerate(pair.one.users)}
         pairs.append(pair.taken(np.array([places[name] for name in names])))
     rest = np.setdiff1d(np.arange(len(whole.one)), chosen)
-    return tuple(pairs), whole.one.taken(rest).cells.toarray()
+    return tuple(pairs), whole.one.take(rest).cells.toarray()
 
 
 def experiment(

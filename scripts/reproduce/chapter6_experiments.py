@@ -111,12 +111,12 @@ class Study:
         self.attacker = Attacker(web(self.cases))
         self.names = KnownNames({case.document.name: [case.applicant] for case in cases})
         self.preprocessing = Preprocessing(list(self.words.values()), weights=weights, numerator=numerator)
-        top = {name: self.preprocessing.prepared(words).top for name, words in self.words.items()}
+        top = {name: self.preprocessing.prepare(words).top for name, words in self.words.items()}
         self.shared = SharedWords(top, METADATA)
 
     def keywords(self, case: Case, size: int = KEYWORDS) -> tuple[Informative, ...]:
         """KW_i."""
-        return self.preprocessing.prepared(self.words[case.document.name], size=size).keywords
+        return self.preprocessing.prepare(self.words[case.document.name], size=size).keywords
 
     def outcome(self, case: Case, keywords: tuple[Informative, ...], *, article: bool = True) -> Outcome:
         """Attack a case by some keywords, in the web with or without the article about it."""
@@ -219,6 +219,6 @@ def labelled(study: Study, seed: int) -> dict[str, tuple[Confusion, Sequence[boo
     placeless = [tuple(word for word in one if word.lemma not in told) for one in words]
     found = {}
     for name, texts, labels in (("a death", silent, deaths), ("Turkey", placeless, turkish)):
-        given = Labeller(texts, ["yes" if one else "no" for one in labels], seed).evaluated("yes")
+        given = Labeller(texts, ["yes" if one else "no" for one in labels], seed).evaluate("yes")
         found[name] = (given, labels)
     return found

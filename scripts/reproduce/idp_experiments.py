@@ -96,7 +96,7 @@ def changes(method: str, clusters: Clusters, high: float) -> Float:
 
 def centroids(method: str, clusters: Clusters) -> Float:
     """The centroids, shape (p,)."""
-    return (clusters.trimmed() if method == CBLS else clusters).means
+    return (clusters.trim() if method == CBLS else clusters).means
 
 
 def masked(data: Data, setting: Setting, draw: Randomness, *, each: bool = False) -> Float:

@@ -75,7 +75,7 @@ class SmoothTTest:
     """The mechanism.
 
     Attributes:
-        epsilon: positive; up to 10 for `released`, beyond which its formulas are for study.
+        epsilon: positive; up to 10 for `release`, beyond which its formulas are for study.
         delta: in (0, 1).
         most: m; values are in [0, m].
         dummies: the two dummy records, different and in [0, m].
@@ -131,7 +131,7 @@ class SmoothTTest:
         speak: this is for studies, and no method of a release offers it.
         """
         budget = Smooth(self.epsilon, self.delta)
-        return float(budget.released([self.exact(a, b).t], self.smooth(a, b))[0])
+        return float(budget.release([self.exact(a, b).t], self.smooth(a, b))[0])
 
     def local(self, a: Floats, b: Floats) -> float:
         """The local sensitivity of t with dummy data, exactly (Definition 7.3); O(n).

@@ -40,7 +40,7 @@ def table_of(persons: np.ndarray, groups: int) -> Shown:
 
 def recorded(history: History, job: ParticipantSet) -> str:
     """Keep the persons of a job; their digest."""
-    with history.recorded(job, bool) as digest:
+    with history.record(job, bool) as digest:
         return digest
 
 
@@ -74,7 +74,7 @@ def main() -> None:
                 secrets.token_hex(8), account, "patients", "south", persons, MINIMUM, Counter(known)
             )
             table = table_of(persons, 5)
-            step("unlisted", lambda: history.unlisted(account, "south", lambda: known))
+            step("unlisted", lambda: history.unlisted_jobs(account, "south", lambda: known))
             step("check", lambda job=job: history.check(job))
             known[step("record", lambda job=job: recorded(history, job))] += 1
             allowed = step("allows", lambda job=job, table=table: history.allows(job, [table]))

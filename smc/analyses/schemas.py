@@ -28,10 +28,10 @@ def parameter_schemas() -> Mapping[str, Document]:
     """The schemas of the analyses of this program; those of other programs may hold anything."""
     declared = {name: one.schema for name, one in ANALYSES.items() if isinstance(one, DeclaredAnalysis)}
     return declared | {
-        CLUSTERING.name: _derived(Tables(LAYOUTS).schema),
+        CLUSTERING.name: _allow_derived(Tables(LAYOUTS).schema),
         MATCHING.name: {"anyOf": [*_matching()]},
-        PLAN.name: _derived(PLAN.schema),
-        STATISTICS.name: _derived(parameters_schema()),
+        PLAN.name: _allow_derived(PLAN.schema),
+        STATISTICS.name: _allow_derived(parameters_schema()),
     }
 
 
@@ -40,14 +40,14 @@ def _matching() -> tuple[Document, ...]:
     linked = {"output": {"enum": [*OUTPUTS]}, "values": figures["values"]}
     return (
         _with(Tables(ExactParameters).schema, method={"const": "exact"}),
-        _with(_derived(Tables(AggregateParameters).schema), method={"const": "exact"}),
+        _with(_allow_derived(Tables(AggregateParameters).schema), method={"const": "exact"}),
         _with(tolerant, method={"const": "tolerant"}),
-        _with(_derived(tolerant), method={"const": "tolerant"}, **linked),
+        _with(_allow_derived(tolerant), method={"const": "tolerant"}, **linked),
         _with(Tables(VectorParameters).schema, method={"const": "vectors"}),
     )
 
 
-def _derived(schema: Document) -> Document:
+def _allow_derived(schema: Document) -> Document:
     """The same where columns may be derived."""
     table = {"type": "object", "additionalProperties": Tables(DERIVED).schema}
     if "anyOf" in schema:

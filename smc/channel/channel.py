@@ -145,7 +145,7 @@ class Channel:
         """
         check_cancelled()
         self._sent_depth = self._clock + 1
-        if self._unchecked and not message.hidden():
+        if self._unchecked and not message.is_hidden():
             raise UsageError(
                 f"{message.kind()} may tell what unchecked transfers hide.",
                 "This is a defect of the program: call the engine's verify first, on both sides.",

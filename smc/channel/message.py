@@ -99,7 +99,7 @@ class Message:
         cls._hidden = hidden or cls.__dict__.get("_hidden", False)
 
     @classmethod
-    def hidden(cls) -> bool:
+    def is_hidden(cls) -> bool:
         """Whether it tells nothing before transfers are checked, see `Channel.set_unchecked`."""
         return cls._hidden
 

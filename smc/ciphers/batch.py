@@ -139,7 +139,7 @@ class FreshBatch(Batch[K, V]):
         )
 
     @abstractmethod
-    def _encoded(self, values: Sequence[V]) -> bytes:
+    def _encode(self, values: Sequence[V]) -> bytes:
         """The bytes of ciphertexts that leave."""
 
     def encode(self) -> bytes:
@@ -148,7 +148,7 @@ class FreshBatch(Batch[K, V]):
         Raises:
             FreshnessError: one of them left already.
         """
-        return self._encoded(self.release())
+        return self._encode(self.release())
 
     def release(self) -> tuple[V, ...]:
         """The ciphertexts themselves, to leave in another encoding; spends them.
@@ -168,14 +168,14 @@ class FreshBatch(Batch[K, V]):
     @classmethod
     def declare(cls, key: K, values: Sequence[V]) -> Self:
         """Fresh ciphertexts of values that were just randomised; for ciphers only."""
-        return cls._marked(key, values, [_Mark() for _ in values])
+        return cls._mark(key, values, [_Mark() for _ in values])
 
     @override
     def _at(self, rows: Sequence[int]) -> Self:
-        return self._marked(self.key, [self.values[row] for row in rows], [self._marks[row] for row in rows])
+        return self._mark(self.key, [self.values[row] for row in rows], [self._marks[row] for row in rows])
 
     @classmethod
-    def _marked(cls, key: K, values: Sequence[V], marks: Sequence[_Mark]) -> Self:
+    def _mark(cls, key: K, values: Sequence[V], marks: Sequence[_Mark]) -> Self:
         made = cls.__new__(cls)
         Batch.__init__(made, key, values)
         made._marks = tuple(marks)
@@ -190,4 +190,4 @@ class FreshBatch(Batch[K, V]):
                 "Call refresh on the cipher for that part first.",
             )
         values = [value for part in parts for value in part.values]
-        return cls._marked(parts[0].key, values, [mark for part in parts for mark in part._marks])
+        return cls._mark(parts[0].key, values, [mark for part in parts for mark in part._marks])

@@ -34,7 +34,7 @@ class Fresh(FreshBatch[PublicKey, mpz], Ciphertexts):
     __slots__ = ()
 
     @override
-    def _encoded(self, values: Sequence[mpz]) -> bytes:
+    def _encode(self, values: Sequence[mpz]) -> bytes:
         width = self.key.ciphertext_bytes
         return b"".join(int(value).to_bytes(width, "big") for value in values)
 

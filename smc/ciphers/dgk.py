@@ -48,7 +48,7 @@ class FreshDgk(FreshBatch[DgkPublicKey, mpz], DgkCiphertexts):
     __slots__ = ()
 
     @override
-    def _encoded(self, values: Sequence[mpz]) -> bytes:
+    def _encode(self, values: Sequence[mpz]) -> bytes:
         width = self.key.ciphertext_bytes
         return b"".join(int(value).to_bytes(width, "big") for value in values)
 
@@ -121,7 +121,7 @@ class Dgk:
         self._check(a)
         return FreshDgk.declare(self.public, self._multiply(a.values, self._masks(len(a))))
 
-    def known(self, values: Sequence[int]) -> DgkCiphertexts:
+    def encrypt_trivially(self, values: Sequence[int]) -> DgkCiphertexts:
         """Ciphertexts of public integers, without randomness."""
         return DgkCiphertexts(self.public, self._plain(values))
 
@@ -174,7 +174,7 @@ class Dgk:
         reduced = [int(factor) % PLAINTEXTS for factor in factors]
         return DgkCiphertexts(self.public, powers(a.values, reduced, self.public.n, self._executor))
 
-    def expected(self, count: int) -> ExpectedDgk:
+    def expect(self, count: int) -> ExpectedDgk:
         """What to demand of a message field with `count` ciphertexts under this key."""
         return ExpectedDgk(self.public, count)
 

@@ -112,7 +112,7 @@ class FreshElGamalCiphertexts(FreshBatch[ElGamalKey, Pair], ElGamalCiphertexts):
     __slots__ = ()
 
     @override
-    def _encoded(self, values: Sequence[Pair]) -> bytes:
+    def _encode(self, values: Sequence[Pair]) -> bytes:
         return b"".join(encode_point(point) for pair in values for point in pair)
 
 
@@ -138,7 +138,7 @@ class ExpectedElGamalCiphertexts:
         if len(data) != self.size:
             raise ProtocolViolation(f"{self.size} bytes of ciphertexts were expected, but {len(data)} came.")
         pieces = [data[i : i + CIPHERTEXT_BYTES] for i in range(0, len(data), CIPHERTEXT_BYTES)]
-        return ElGamalCiphertexts(self.key, spread(_decoded, self.count, self.executor, (pieces,), ()))
+        return ElGamalCiphertexts(self.key, spread(_decode, self.count, self.executor, (pieces,), ()))
 
 
 class ElGamal:
@@ -169,7 +169,7 @@ class ElGamal:
     def encrypt(self, values: Sequence[int]) -> FreshElGamalCiphertexts:
         """Encrypt integers modulo the order of the group."""
         self.operations["ec_mask"] += len(values)
-        return self._randomised(_encrypted, values, self.public.point)
+        return self._randomise(_encrypt, values, self.public.point)
 
     def refresh(self, a: ElGamalCiphertexts) -> FreshElGamalCiphertexts:
         """Re-randomise: the same plaintexts under randomness that is independent of all before.
@@ -179,9 +179,9 @@ class ElGamal:
         """
         self._check(a)
         self.operations["ec_mask"] += len(a)
-        return self._randomised(_refreshed, a.values, self.public.point)
+        return self._randomise(_refresh, a.values, self.public.point)
 
-    def known(self, values: Sequence[int]) -> ElGamalCiphertexts:
+    def encrypt_trivially(self, values: Sequence[int]) -> ElGamalCiphertexts:
         """Ciphertexts of public integers, without randomness."""
         return ElGamalCiphertexts(self.public, [(None, generate(value)) for value in values])
 
@@ -194,9 +194,7 @@ class ElGamal:
         """
         self._check(a)
         _same_length(a, values)
-        return ElGamalCiphertexts(
-            self.public, spread(_shifted, len(a), self._executor, (a.values, values), ())
-        )
+        return ElGamalCiphertexts(self.public, spread(_shift, len(a), self._executor, (a.values, values), ()))
 
     def scale(self, a: ElGamalCiphertexts, factors: Sequence[int]) -> ElGamalCiphertexts:
         """Ciphertexts of the products with known integers.
@@ -209,10 +207,10 @@ class ElGamal:
         _same_length(a, factors)
         self.operations["ec_power"] += len(a)
         return ElGamalCiphertexts(
-            self.public, spread(_scaled, len(a), self._executor, (a.values, factors), ())
+            self.public, spread(_scale, len(a), self._executor, (a.values, factors), ())
         )
 
-    def expected(self, count: int) -> ExpectedElGamalCiphertexts:
+    def expect(self, count: int) -> ExpectedElGamalCiphertexts:
         """What to demand of a message field with `count` ciphertexts under this key."""
         return ExpectedElGamalCiphertexts(self.public, count, self._executor)
 
@@ -223,7 +221,7 @@ class ElGamal:
                 "Use the cipher of the key that encrypted them.",
             )
 
-    def _randomised(
+    def _randomise(
         self, work: Callable[..., list[Pair]], values: Sequence[int] | Sequence[Pair], key: PublicKey | int
     ) -> FreshElGamalCiphertexts:
         """The results of `work` on values and uniform scalars, drawn anew where the identity comes out."""
@@ -255,7 +253,7 @@ class OwnElGamal(ElGamal):
     def encrypt(self, values: Sequence[int]) -> FreshElGamalCiphertexts:
         """Encrypt integers modulo the order of the group, by two multiples of the generator."""
         self.operations["ec_mask"] += len(values)
-        return self._randomised(_encrypted_by_owner, values, self._secret.scalar)
+        return self._randomise(_encrypted_by_owner, values, self._secret.scalar)
 
     def is_zero(self, a: ElGamalCiphertexts) -> list[bool]:
         """Whether each plaintext is 0, without error.
@@ -276,11 +274,11 @@ def _same_length(a: ElGamalCiphertexts, others: Sequence[int]) -> None:
         )
 
 
-def _decoded(pieces: Sequence[bytes]) -> list[Pair]:
+def _decode(pieces: Sequence[bytes]) -> list[Pair]:
     return [(decode_point(data[:POINT_BYTES]), decode_point(data[POINT_BYTES:])) for data in pieces]
 
 
-def _encrypted(values: Sequence[int], scalars: Sequence[int], key: PublicKey) -> list[Pair]:
+def _encrypt(values: Sequence[int], scalars: Sequence[int], key: PublicKey) -> list[Pair]:
     return [(generate(r), shift(multiply(key, r), m)) for m, r in zip(values, scalars, strict=True)]
 
 
@@ -288,18 +286,18 @@ def _encrypted_by_owner(values: Sequence[int], scalars: Sequence[int], secret: i
     return [(generate(r), generate(m + r * secret)) for m, r in zip(values, scalars, strict=True)]
 
 
-def _refreshed(pairs: Sequence[Pair], scalars: Sequence[int], key: PublicKey) -> list[Pair]:
+def _refresh(pairs: Sequence[Pair], scalars: Sequence[int], key: PublicKey) -> list[Pair]:
     return [
         (add(left, generate(r)), add(right, multiply(key, r)))
         for (left, right), r in zip(pairs, scalars, strict=True)
     ]
 
 
-def _shifted(pairs: Sequence[Pair], values: Sequence[int]) -> list[Pair]:
+def _shift(pairs: Sequence[Pair], values: Sequence[int]) -> list[Pair]:
     return [(left, shift(right, value)) for (left, right), value in zip(pairs, values, strict=True)]
 
 
-def _scaled(pairs: Sequence[Pair], factors: Sequence[int]) -> list[Pair]:
+def _scale(pairs: Sequence[Pair], factors: Sequence[int]) -> list[Pair]:
     return [
         (multiply(left, factor), multiply(right, factor))
         for (left, right), factor in zip(pairs, factors, strict=True)

@@ -27,7 +27,7 @@ class Cipher(Protocol[B]):
         """Encrypt integers modulo `order`."""
         ...
 
-    def known(self, values: Sequence[int], /) -> B:
+    def encrypt_trivially(self, values: Sequence[int], /) -> B:
         """Ciphertexts of public integers, without randomness."""
         ...
 
@@ -43,7 +43,7 @@ class Cipher(Protocol[B]):
         """The same plaintexts under randomness that is independent of all before, also for the key owner."""
         ...
 
-    def expected(self, count: int, /) -> Expected[B]:
+    def expect(self, count: int, /) -> Expected[B]:
         """What to demand of a message field with `count` ciphertexts under this key."""
         ...
 

@@ -75,11 +75,11 @@ def verify(n: Integer, roots: Sequence[Integer]) -> None:
     Raises:
         KeyMaterialError: it proves nothing of this modulus; says what is wrong.
     """
-    _verified(mpz(n), tuple(map(mpz, roots)))
+    _verify_once(mpz(n), tuple(map(mpz, roots)))
 
 
 @lru_cache(maxsize=32)
-def _verified(n: mpz, roots: tuple[mpz, ...]) -> None:
+def _verify_once(n: mpz, roots: tuple[mpz, ...]) -> None:
     """`verify`, of keys that are looked at more than once: a home reads the same few again and again."""
     if small_factor(n):
         raise KeyMaterialError(f"The modulus has a prime factor below {SMALL_FACTORS}.", _HINT)

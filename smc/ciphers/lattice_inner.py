@@ -217,7 +217,7 @@ class OwnColumns:
         """
         limbs = balance(second.copy()).astype(np.float64)
         # Sums of N products below 2**17 are exact; coefficient 0 of c1 s is an inner product as well.
-        total = np.rint(limbs @ _turned(self._secrets).astype(np.float64).T).astype(np.int64)
+        total = np.rint(limbs @ _reverse(self._secrets).astype(np.float64).T).astype(np.int64)
         return highest(total, self._parameters.lattice.width)
 
     def _errors(self, public: Spectrum) -> Whole:
@@ -310,7 +310,7 @@ class PeerColumns:
             padded = np.zeros((*own.shape[:2], lattice.degree), dtype=np.int64)
             padded[..., : own.shape[2]] = own
             public = _public(lattice, self._seed, part)
-            for place, digit in enumerate(forward(_turned(padded))):
+            for place, digit in enumerate(forward(_reverse(padded))):
                 if place == len(spectra):
                     spectra.append(np.zeros((lattice.limbs, *digit.shape), dtype=np.complex128))
                 for limb, polynomial in enumerate(public):
@@ -342,7 +342,7 @@ def balanced_digits(integers: Whole, count: int) -> Whole:
     return result
 
 
-def _turned(coefficients: Whole) -> Whole:
+def _reverse(coefficients: Whole) -> Whole:
     """The polynomials whose products have inner products with these coefficients at X^0: v(1 / X)."""
     result = np.empty_like(coefficients)
     result[..., 0] = coefficients[..., 0]

@@ -282,14 +282,14 @@ def pack_limbs(limbs: Whole, bits: int) -> NDArray[np.uint8]:
     result, end = [], len(flat)
     for part in _runs(bits):
         start = max(0, end - _RUN_LIMBS)
-        words = _joined(flat[start:end])
+        words = _join(flat[start:end])
         result.append(pack_words(words >> np.uint64(LIMB_BITS * (end - start) - part), part))
         end = start
     return np.concatenate(result)
 
 
 @of_shape(lambda limbs: shape_array(limbs.shape[1:], np.uint64))
-def _joined(limbs: Whole) -> Word:
+def _join(limbs: Whole) -> Word:
     """Up to three limbs as words."""
     words: Word = limbs[0].astype(np.uint64)
     for place in range(1, len(limbs)):

@@ -181,10 +181,10 @@ def _band(factor: int, rows: int, columns: int) -> NDArray[np.float64]:
     return band
 
 
-def _scaled(limbs: int, group: Group, slots: Sequence[Word]) -> Whole:
+def _scale(limbs: int, group: Group, slots: Sequence[Word]) -> Whole:
     """S times the polynomial of slots, as limbs with carries left, shape (L, N)."""
     away = group.polynomials([part[:, None] for part in slots], -(1 << (LIMB_BITS * limbs)))[:, 0]
-    whole = _centred(away, group)
+    whole = _centre(away, group)
     parts = [whole >> np.int64(LIMB_BITS * place) for place in range(_PARTS)]
     mask = np.int64((1 << LIMB_BITS) - 1)
     cut = np.stack([*(part & mask for part in parts[:-1]), parts[-1]]).astype(np.float64)
@@ -192,7 +192,7 @@ def _scaled(limbs: int, group: Group, slots: Sequence[Word]) -> Whole:
     return np.rint(_inverse_band(limbs, group) @ cut).astype(np.int64)
 
 
-def _centred(coefficients: Word, group: Group) -> Whole:
+def _centre(coefficients: Word, group: Group) -> Whole:
     """Residues modulo t in [-t / 2, t / 2)."""
     less = coefficients - np.uint64(group.modulus)
     return np.where(coefficients > np.uint64(group.modulus // 2), less, coefficients).view(np.int64)
@@ -201,7 +201,7 @@ def _centred(coefficients: Word, group: Group) -> Whole:
 def _residues(group: Group, words: Word) -> tuple[Word, Word]:
     """The words of a block modulo both primes: the same ones, or of a narrow block one half each."""
     low, high = (words[:DEGREE], words[DEGREE:]) if len(words) > DEGREE else (words, words)
-    return group.low.centred(low), group.high.centred(high)
+    return group.low.reduce_signed(low), group.high.reduce_signed(high)
 
 
 @of_shape(lambda found: shape_array(DEGREE if len(found) == GROUPS else 2 * DEGREE, np.uint64))
@@ -211,11 +211,11 @@ def _shares(found: Sequence[Whole]) -> Word:
     Args:
         found: of each group limbs with carries left, shape (L', N).
     """
-    rests = [_unscaled(limbs, group) for limbs, group in zip(found, groups(), strict=False)]
+    rests = [_unscale(limbs, group) for limbs, group in zip(found, groups(), strict=False)]
     return lowest_word(rests) if len(found) == GROUPS else np.concatenate(rests[0])
 
 
-def _unscaled(limbs: Whole, group: Group) -> tuple[Word, Word]:
+def _unscale(limbs: Whole, group: Group) -> tuple[Word, Word]:
     """The slots of what the highest limbs are S times of, rounded."""
     carried = carry(limbs)[-_SHARE_LIMBS:].astype(np.float64)
     band = _band(group.modulus, len(carried) + _PARTS, len(carried))
@@ -301,7 +301,7 @@ class OwnSlots:
         result = np.empty((count, len(words), limbs, DEGREE), dtype=np.uint64)
         for place, group in enumerate(groups()[:count]):
             for term, own in enumerate(words):
-                plain = _scaled(limbs, group, _residues(group, own))
+                plain = _scale(limbs, group, _residues(group, own))
                 result[place, term] = carry(plain + self._errors(f"{block} {place} {term}"))
         return result
 
@@ -390,7 +390,7 @@ class PeerSlots:
             peer = forward(balance(limbs[term].astype(np.int64)))
             for total, words in zip(totals, sums, strict=True):
                 slots = [part[:, None] for part in _residues(group, words[term])]
-                whole = _centred(group.polynomials(slots)[:, 0], group)
+                whole = _centre(group.polynomials(slots)[:, 0], group)
                 digits = forward(balanced_digits(whole, _DIGITS))
                 for side, factor in enumerate((public, peer)):
                     for number, digit in enumerate(digits):

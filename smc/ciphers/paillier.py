@@ -88,7 +88,7 @@ class Paillier:
         """The modulus of the plaintexts."""
         return int(self.public.n)
 
-    def known(self, values: Sequence[Integer]) -> Ciphertexts:
+    def encrypt_trivially(self, values: Sequence[Integer]) -> Ciphertexts:
         """Ciphertexts of public integers, without randomness."""
         return Ciphertexts(self.public, self._plain(values))
 
@@ -157,7 +157,7 @@ class Paillier:
         exponents = [abs(mpz(factor)) % self.public.n for factor in factors]
         return Ciphertexts(self.public, powers(bases, exponents, self.public.n_squared, self.public_executor))
 
-    def expected(self, count: int) -> ExpectedCiphertexts:
+    def expect(self, count: int) -> ExpectedCiphertexts:
         """What to demand of a message field with `count` ciphertexts under this key."""
         return ExpectedCiphertexts(self.public, count)
 

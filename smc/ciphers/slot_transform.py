@@ -62,19 +62,19 @@ class Slots:
         inverses = np.array([powers[-place % order] for place in places], dtype=np.uint64)
         return cls(prime, roots, inverses)
 
-    def reduced(self, words: Word) -> Word:
+    def reduce(self, words: Word) -> Word:
         """Words modulo p."""
         result: Word = words - words // np.uint64(self.prime) * np.uint64(self.prime)
         return result
 
-    def centred(self, words: Word) -> Word:
+    def reduce_signed(self, words: Word) -> Word:
         """Words, taken for integers from -2**63 on, modulo p."""
         wrapped = np.uint64((1 << 64) % self.prime) * (words >> np.uint64(63))
-        return _lowered(self.reduced(words) + (np.uint64(self.prime) - wrapped), np.uint64(self.prime))
+        return _reduce_once(self.reduce(words) + (np.uint64(self.prime) - wrapped), np.uint64(self.prime))
 
     def times(self, words: Word, factor: int) -> Word:
         """Residues times an integer."""
-        return self.reduced(words * np.uint64(factor % self.prime))
+        return self.reduce(words * np.uint64(factor % self.prime))
 
     def slots(self, coefficients: Word) -> Word:
         """The values of polynomials; shape (N, B) to (N, B)."""
@@ -83,9 +83,9 @@ class Slots:
         while blocks < DEGREE:
             step //= 2
             parts = values.reshape(blocks, 2, step, -1)
-            turned = self.reduced(parts[:, 1] * self.roots[blocks : 2 * blocks, None, None])
-            parts[:, 1] = _lowered(parts[:, 0] + (prime - turned), prime)
-            parts[:, 0] = _lowered(parts[:, 0] + turned, prime)
+            turned = self.reduce(parts[:, 1] * self.roots[blocks : 2 * blocks, None, None])
+            parts[:, 1] = _reduce_once(parts[:, 0] + (prime - turned), prime)
+            parts[:, 0] = _reduce_once(parts[:, 0] + turned, prime)
             blocks *= 2
         return values
 
@@ -96,13 +96,15 @@ class Slots:
         while blocks:
             parts = values.reshape(blocks, 2, step, -1)
             less = parts[:, 0] + (prime - parts[:, 1])
-            parts[:, 0] = _lowered(parts[:, 0] + parts[:, 1], prime)
-            parts[:, 1] = self.reduced(_lowered(less, prime) * self.inverses[blocks : 2 * blocks, None, None])
+            parts[:, 0] = _reduce_once(parts[:, 0] + parts[:, 1], prime)
+            parts[:, 1] = self.reduce(
+                _reduce_once(less, prime) * self.inverses[blocks : 2 * blocks, None, None]
+            )
             blocks, step = blocks // 2, 2 * step
         return self.times(values, pow(DEGREE, -1, self.prime))
 
 
-def _lowered(words: Word, prime: np.uint64) -> Word:
+def _reduce_once(words: Word, prime: np.uint64) -> Word:
     """Words below 2 p modulo p: the smaller of both differences, as the negative one wraps."""
     result: Word = np.minimum(words, words - prime)
     return result
@@ -140,15 +142,15 @@ class Group:
             for each, part in zip((self.low, self.high), slots, strict=True)
         )
         prime = self.low.prime
-        steps = self.high.reduced(high + np.uint64(2 * self.high.prime) - low)
+        steps = self.high.reduce(high + np.uint64(2 * self.high.prime) - low)
         steps = self.high.times(steps, pow(prime, -1, self.high.prime))
         return low + steps * np.uint64(prime)
 
     def slots(self, coefficients: Word) -> tuple[Word, Word]:
         """Slots modulo each prime of polynomials modulo t."""
         return (
-            self.low.slots(self.low.reduced(coefficients)),
-            self.high.slots(self.high.reduced(coefficients)),
+            self.low.slots(self.low.reduce(coefficients)),
+            self.high.slots(self.high.reduce(coefficients)),
         )
 
 
@@ -179,7 +181,7 @@ def lowest_word(found: Sequence[tuple[Word, Word]]) -> Word:
         weight *= prime.prime
         for later in range(place + 1, len(primes)):
             other = primes[later]
-            less = other.reduced(rests[later] + np.uint64(2 * other.prime) - digit)
+            less = other.reduce(rests[later] + np.uint64(2 * other.prime) - digit)
             rests[later] = other.times(less, pow(prime.prime, -1, other.prime))
     return result
 

@@ -30,7 +30,7 @@ class Said(NamedTuple):
     digest: bytes
 
 
-def said(frame: Frame) -> Said:
+def to_said(frame: Frame) -> Said:
     """A frame as a chain has it; of where it stands in the order of rounds nothing follows."""
     kind = frame.kind.encode()
     head = (
@@ -60,7 +60,7 @@ class Chain:
     def add(self, frame: Frame) -> None:
         """Take in the next frame of its lane. One that breaks a session off does not count."""
         if frame.kind != ABORT:
-            entry = said(frame)
+            entry = to_said(frame)
             with self._lock:
                 self._lanes[frame.lane].append(entry)
 

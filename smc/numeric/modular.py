@@ -277,7 +277,7 @@ def _made_table(bases: tuple[Integer, ...], modulus: Integer, digits: int, windo
     return FixedBases(bases, modulus, digits, window, None)
 
 
-def _released(modulus: mpz) -> Any:
+def _release_lock(modulus: mpz) -> Any:
     """A gmpy2 context for the calling thread; it releases the interpreter lock where that pays."""
     return gmpy2.context(gmpy2.get_context(), allow_release_gil=modulus.bit_length() >= _RELEASE_BITS)
 
@@ -293,14 +293,14 @@ def _powers(bases: Sequence[Integer], exponents: Sequence[Integer], modulus: mpz
 
 
 def _products(left: Sequence[Integer], right: Sequence[Integer], modulus: mpz) -> list[mpz]:
-    with _released(modulus):
+    with _release_lock(modulus):
         return [mpz(a) * b % modulus for a, b in zip(left, right, strict=True)]
 
 
 def _inverses(values: Sequence[Integer], modulus: mpz) -> list[mpz]:
     if not values:
         return []
-    with _released(modulus):
+    with _release_lock(modulus):
         running = [mpz(1)]
         for value in values:
             running.append(running[-1] * value % modulus)
@@ -319,7 +319,7 @@ def _inverses(values: Sequence[Integer], modulus: mpz) -> list[mpz]:
 
 
 def _tables(bases: Sequence[Integer], digits: int, window: int, modulus: mpz) -> list[list[list[mpz]]]:
-    with _released(modulus):
+    with _release_lock(modulus):
         return [_table(mpz(base) % modulus, digits, window, modulus) for base in bases]
 
 
@@ -337,7 +337,7 @@ def _table(base: mpz, digits: int, window: int, modulus: mpz) -> list[list[mpz]]
 def _combine(lines: Sequence[bytes], table: FixedBases) -> list[mpz]:
     rows, modulus = table.rows, table.modulus
     found = []
-    with _released(modulus):
+    with _release_lock(modulus):
         for line in lines:
             product = rows[0][line[0]]
             for row, digit in zip(rows[1:], line[1:], strict=True):

@@ -61,13 +61,13 @@ class ShapeArray(NDArray[Any], Traced):
             # Whether the target has memory or not, its cells are what they were.
             return out[0] if len(out) == 1 else out
         if method == "reduce":
-            return _reduced(ufunc, *inputs, **kwargs)
+            return _reduce(ufunc, *inputs, **kwargs)
         if method == "accumulate":
-            return shape_array(inputs[0].shape, _kind_reduced(ufunc, inputs[0].dtype, kwargs.get("dtype")))
+            return shape_array(inputs[0].shape, _reduce_kind(ufunc, inputs[0].dtype, kwargs.get("dtype")))
         if method == "reduceat":
             sizes, axis = list(np.shape(inputs[0])), kwargs.get("axis", 0)
             sizes[axis] = len(inputs[1])
-            return shape_array(sizes, _kind_reduced(ufunc, inputs[0].dtype, kwargs.get("dtype")))
+            return shape_array(sizes, _reduce_kind(ufunc, inputs[0].dtype, kwargs.get("dtype")))
         kinds = _kinds(
             ufunc, tuple(map(_probe_key, inputs)), np.dtype(kwargs["dtype"]) if kwargs.get("dtype") else None
         )
@@ -75,7 +75,7 @@ class ShapeArray(NDArray[Any], Traced):
         if method == "outer":
             shape = np.shape(inputs[0]) + np.shape(inputs[1])
         elif ufunc.signature is not None:
-            shape = _multiplied(*map(np.shape, inputs))
+            shape = _multiply(*map(np.shape, inputs))
         else:
             shape = _common_shape(tuple(map(np.shape, inputs)))
         found = tuple(shape_array(shape, kind) if shape else kind.type(0) for kind in kinds)
@@ -95,7 +95,7 @@ class ShapeArray(NDArray[Any], Traced):
             isinstance(part, int | slice | np.integer) or part is None or part is Ellipsis for part in parts
         ):
             return super().__getitem__(index)
-        return shape_array(_indexed(self.shape, parts), self.dtype)
+        return shape_array(_index(self.shape, parts), self.dtype)
 
     @override
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -248,15 +248,15 @@ def _kinds(ufunc: np.ufunc, keys: tuple[Any, ...], dtype: Any) -> tuple[np.dtype
 
 
 @cache
-def _kind_reduced(ufunc: np.ufunc, kind: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
+def _reduce_kind(ufunc: np.ufunc, kind: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
     return cast(np.dtype[Any], ufunc.reduce(np.ones(1, kind), dtype=dtype).dtype)
 
 
-def _reduced(
+def _reduce(
     ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, **kwargs: Any
 ) -> Any:
     del kwargs
-    kind, shape = _kind_reduced(ufunc, array.dtype, dtype), array.shape
+    kind, shape = _reduce_kind(ufunc, array.dtype, dtype), array.shape
     gone = range(len(shape)) if axis is None else [each % len(shape) for each in np.atleast_1d(axis)]
     left = tuple(
         1 if place in gone else size for place, size in enumerate(shape) if keepdims or place not in gone
@@ -266,7 +266,7 @@ def _reduced(
     return kind.type(ufunc is np.logical_and)
 
 
-def _multiplied(left: Shape, right: Shape) -> Shape:
+def _multiply(left: Shape, right: Shape) -> Shape:
     """The shape of a product of matrices."""
     first = left[:-1] if len(left) > 1 else ()
     last = right[-1:] if len(right) > 1 else ()
@@ -275,7 +275,7 @@ def _multiplied(left: Shape, right: Shape) -> Shape:
     return (*np.broadcast_shapes(first[:-1], right[:-2]), *first[-1:], *last)
 
 
-def _indexed(shape: Shape, parts: tuple[Any, ...]) -> Shape:
+def _index(shape: Shape, parts: tuple[Any, ...]) -> Shape:
     """The shape of what arrays, slices and numbers pick, by numpy's rules."""
     consumed = sum(_dimensions(part) for part in parts)
     filled: list[Any] = []
@@ -328,7 +328,7 @@ def _places(part: Any, shape: Shape) -> Shape:
     return (prod(shape),) if isinstance(array, ShapeArray) else (int(np.count_nonzero(array)),)
 
 
-def _made(shape: Any, dtype: Any = np.float64, *args: Any, **kwargs: Any) -> Any:
+def _make(shape: Any, dtype: Any = np.float64, *args: Any, **kwargs: Any) -> Any:
     del args, kwargs
     return shape_array(shape, dtype)
 
@@ -341,7 +341,7 @@ def _like(array: Any, *args: Any, dtype: Any = None, shape: Any = None, **kwargs
     return shape_array(array.shape if shape is None else shape, given or array.dtype)
 
 
-def _concatenated(arrays: Sequence[Any], axis: int | None = 0, **kwargs: Any) -> Any:
+def _concatenate(arrays: Sequence[Any], axis: int | None = 0, **kwargs: Any) -> Any:
     kind = (
         np.dtype(kwargs["dtype"])
         if kwargs.get("dtype")
@@ -355,7 +355,7 @@ def _concatenated(arrays: Sequence[Any], axis: int | None = 0, **kwargs: Any) ->
     return shape_array(shape, kind)
 
 
-def _stacked(arrays: Any, axis: int = 0, **kwargs: Any) -> Any:
+def _stack(arrays: Any, axis: int = 0, **kwargs: Any) -> Any:
     del kwargs
     every = list(arrays)
     shape = list(np.shape(every[0]))
@@ -395,7 +395,7 @@ def _bincount(array: Any, weights: Any = None, minlength: int = 0) -> Any:
     return shape_array(max(1, minlength), np.int64 if weights is None else np.float64)
 
 
-def _padded(array: Any, width: Any, *args: Any, **kwargs: Any) -> Any:
+def _pad(array: Any, width: Any, *args: Any, **kwargs: Any) -> Any:
     del args, kwargs
     return shape_array(
         [
@@ -428,7 +428,7 @@ def _broadcast(*arrays: Any, **kwargs: Any) -> Any:
     return tuple(shape_array(shape, np.asanyarray(each).dtype) for each in arrays)
 
 
-def _tiled(array: Any, times: Any) -> Any:
+def _tile(array: Any, times: Any) -> Any:
     counts = [int(each) for each in np.atleast_1d(times)]
     size = max(len(counts), np.ndim(array))
     shape = (1,) * (size - np.ndim(array)) + np.shape(array)
@@ -437,26 +437,26 @@ def _tiled(array: Any, times: Any) -> Any:
 
 
 _RULES: Final[dict[Any, Callable[..., Any]]] = {
-    np.zeros: _made,
-    np.empty: _made,
-    np.ones: _made,
-    np.full: lambda shape, value, dtype=None, **kwargs: _made(shape, dtype or np.asarray(value).dtype),
+    np.zeros: _make,
+    np.empty: _make,
+    np.ones: _make,
+    np.full: lambda shape, value, dtype=None, **kwargs: _make(shape, dtype or np.asarray(value).dtype),
     np.arange: lambda *ends, dtype=np.int64, **kwargs: shape_array(len(range(*map(int, ends))), dtype),
     np.zeros_like: _like,
     np.empty_like: _like,
     np.ones_like: _like,
     np.full_like: lambda array, value, *args, **kwargs: _like(array, *args, **kwargs),
-    np.concatenate: _concatenated,
-    np.stack: _stacked,
+    np.concatenate: _concatenate,
+    np.stack: _stack,
     np.where: _where,
     np.unique: _unique,
     np.bincount: _bincount,
-    np.pad: _padded,
+    np.pad: _pad,
     np.packbits: _packed_bits,
     np.unpackbits: _unpacked_bits,
     np.broadcast_arrays: _broadcast,
     np.broadcast_to: lambda array, shape, **kwargs: shape_array(shape, np.asanyarray(array).dtype),
-    np.tile: _tiled,
+    np.tile: _tile,
     np.repeat: lambda array, repeats, axis=None: shape_array(
         np.shape(array), np.asanyarray(array).dtype
     ).repeat(repeats, axis),

@@ -48,12 +48,12 @@ def of_shape(rule: Callable[P, Any]) -> Callable[[Callable[P, T]], Callable[P, T
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
         @wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
             if any(map(_stands_for_values, args)) or any(map(_stands_for_values, kwargs.values())):
                 return cast(T, rule(*args, **kwargs))
             return function(*args, **kwargs)
 
-        return called
+        return call
 
     return decorate
 

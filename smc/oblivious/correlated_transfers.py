@@ -290,7 +290,7 @@ class Sender:
         """
         pads = form.empty(1 if form is ROWS else len(self._end.offsets), width)
         for part in chunks(width, self._kind.piece_words):
-            matrix = self._channel.recv(self._kind.matrix, self._expected(part.stop - part.start))
+            matrix = self._channel.recv(self._kind.matrix, self._expect(part.stop - part.start))
             columns = self._take(matrix, self._checker.add)
             self._hash.add_salt(columns)
             pads[:, :, part] = form.hash(self._hash, columns, self._end.offsets)
@@ -299,7 +299,7 @@ class Sender:
                 TransferProof,
                 ExpectedWords(TAG_WORDS * self._kind.planes),
                 ExpectedByteRows(1, DIGEST_BYTES),
-                self._expected(MASK_WORDS),
+                self._expect(MASK_WORDS),
             )
             if not self._checker.holds(tags, digest):
                 raise InconsistentTransfers
@@ -308,9 +308,9 @@ class Sender:
 
     def take_mask(self) -> None:
         """Take the mask of the first batch."""
-        self._take(self._channel.recv(TransferMask, self._expected(MASK_WORDS)), self._checker.begin)
+        self._take(self._channel.recv(TransferMask, self._expect(MASK_WORDS)), self._checker.begin)
 
-    def _expected(self, width: int) -> ExpectedByteRows:
+    def _expect(self, width: int) -> ExpectedByteRows:
         return ExpectedByteRows(self._kind.matrix_rows, _WORD * width)
 
     def _take(self, sent: NDArray[np.uint8], note: Callable[[Word, Word], None]) -> Word:

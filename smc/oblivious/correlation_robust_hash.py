@@ -103,14 +103,14 @@ class RowHash:
     def words(self, columns: Word, offsets: Word) -> Word:
         """64 bits of these hashes, from arguments as of `bits`: shape (n, 64, w)."""
         found = np.empty((len(offsets), SLOTS, columns.shape[1]), dtype=np.uint64)
-        for number, part, hashed in self._hashed(columns, offsets):
+        for number, part, hashed in self._hash(columns, offsets):
             found[number, :, part] = hashed[:, :, 0]
         return found
 
     def blocks(self, columns: Word, offsets: Word) -> Word:
         """All 128 bits of these hashes, as of `words`: shape (n, 64, w, 2)."""
         found = np.empty((len(offsets), SLOTS, columns.shape[1], 2), dtype=np.uint64)
-        for number, part, hashed in self._hashed(columns, offsets):
+        for number, part, hashed in self._hash(columns, offsets):
             found[number, :, part] = hashed
         return found
 
@@ -124,7 +124,7 @@ class RowHash:
         """
         del offsets
         found = np.empty((1, SLOTS, columns.shape[1], 2), dtype=np.uint64)
-        for part, rows in self._turned(columns):
+        for part, rows in self._transpose(columns):
             np.bitwise_xor(rows, self._next_block_salt(), out=found[0, :, part])
         return found
 
@@ -134,9 +134,9 @@ class RowHash:
         self._blocks += 1
         return np.frombuffer(drawn[: 8 * 2], dtype=np.uint64)
 
-    def _hashed(self, columns: Word, offsets: Word) -> Iterator[tuple[int, slice, Word]]:
+    def _hash(self, columns: Word, offsets: Word) -> Iterator[tuple[int, slice, Word]]:
         """Which offset, which words, and the hashes of their rows, shape (64, v, 2), valid for one step."""
-        for part, rows in self._turned(columns):
+        for part, rows in self._transpose(columns):
             flat = rows.reshape(SLOTS, -1)
             key = self._next_key()
             cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per row
@@ -149,7 +149,7 @@ class RowHash:
                 np.bitwise_xor(hashed, rows, out=hashed)
                 yield number, part, hashed
 
-    def _turned(self, columns: Word) -> Iterator[tuple[slice, Word]]:
+    def _transpose(self, columns: Word) -> Iterator[tuple[slice, Word]]:
         """Which words, and their rows, shape (64, v, 2), valid for one step."""
         for part in chunks(columns.shape[1], HASH_WORDS):
             rows = self._workspace.words("rows", SLOTS, part.stop - part.start, 2)

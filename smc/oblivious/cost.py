@@ -191,11 +191,11 @@ def comparison(count: int, bits: int, lanes: int = 1) -> tuple[FlightBytes, ...]
     """Comparing `count` pairs of which one party holds x and the other y."""
     digits = Digits.of(bits)
     if not compares_in_lanes(count, bits, lanes):
-        return _compared(count, digits)
-    return over_lanes(count, lanes, digits.word_bytes, lambda part: _compared(part, digits))
+        return _compare(count, digits)
+    return over_lanes(count, lanes, digits.word_bytes, lambda part: _compare(part, digits))
 
 
-def _compared(count: int, digits: Digits) -> tuple[FlightBytes, ...]:
+def _compare(count: int, digits: Digits) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, digits.word_bytes):
         width = words_for(span.stop - span.start)
@@ -249,7 +249,7 @@ def _below(count: int) -> tuple[FlightBytes, ...]:
     return tuple(steps)
 
 
-def prepared(count: int, words: int) -> tuple[FlightBytes, ...]:
+def prepare(count: int, words: int) -> tuple[FlightBytes, ...]:
     """Preparing so many transfers of each direction, and words of triples."""
     return (_both(matrix_bytes(count) + ONE_OF_2.bytes_received(words)),)
 

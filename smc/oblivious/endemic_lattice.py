@@ -73,7 +73,7 @@ def decode(data: NDArray[np.uint8]) -> Ring:
     return words
 
 
-def _first_reduced(data: bytes) -> Ring:
+def _reduce_first(data: bytes) -> Ring:
     """The first 768 reduced words of each row of `_DRAWN_BYTES`, shape (n, 768)."""
     words = unpack(np.frombuffer(data, dtype=np.uint8).reshape(-1, _DRAWN_BYTES))
     reduced = words < MODULUS
@@ -95,7 +95,7 @@ def to_ring(name: bytes, sides: Sequence[int], seeds: NDArray[np.uint8], others:
         prefix + seed.tobytes() + other.tobytes()
         for prefix, seed, other in zip(prefixes, seeds, others, strict=True)
     )
-    return _first_reduced(b"".join(hashlib.shake_128(each).digest(_DRAWN_BYTES) for each in inputs))
+    return _reduce_first(b"".join(hashlib.shake_128(each).digest(_DRAWN_BYTES) for each in inputs))
 
 
 class LatticeReceiver:
@@ -120,7 +120,7 @@ class LatticeReceiver:
         encoded = b"".join(secret.public_key().public_bytes_raw() for secret in self._secrets)
         public = np.frombuffer(encoded, dtype=np.uint8).reshape(-1, KEY_BYTES + SEED_BYTES)
         self.seeds = public[:, KEY_BYTES:]
-        others = pack(_first_reduced(random.bytes(len(public) * _DRAWN_BYTES)))
+        others = pack(_reduce_first(random.bytes(len(public) * _DRAWN_BYTES)))
         hashed = to_ring(name, self._choices, self.seeds, others)
         chosen = pack((unpack(public[:, :KEY_BYTES]) + (MODULUS - hashed)) % MODULUS)
         self.keys = np.empty((len(public), 2, KEY_BYTES), dtype=np.uint8)
@@ -134,7 +134,7 @@ class LatticeReceiver:
             ciphertexts: from the sender, shape (n, 2, 1088).
         """
         return [
-            opened(secret, pair[choice].tobytes())
+            open_ciphertext(secret, pair[choice].tobytes())
             for secret, pair, choice in zip(self._secrets, ciphertexts, self._choices, strict=True)
         ]
 
@@ -160,29 +160,29 @@ def encapsulate(
     hashed = [to_ring(name, [side] * len(keys), seeds, keys[:, 1 - side]) for side in (0, 1)]
     chosen = pack((offered + np.stack(hashed, axis=1)) % MODULUS).reshape(-1, KEY_BYTES)
     # One after the other: both keys of a transfer have its rho.
-    ciphertexts, secrets = _sealed(chosen, seeds.repeat(2, axis=0), random)
+    ciphertexts, secrets = _seal_keys(chosen, seeds.repeat(2, axis=0), random)
     pairs = list(zip(secrets[::2], secrets[1::2], strict=True))
     return ciphertexts.reshape(-1, 2, CIPHERTEXT_BYTES), pairs
 
 
-def _sealed(
+def _seal_keys(
     keys: NDArray[np.uint8], seeds: NDArray[np.uint8], random: Randomness
 ) -> tuple[NDArray[np.uint8], list[bytes]]:
     """Ciphertexts to keys, shape (n, 1088), and what they hold."""
     if random.replays:
         drawn = random.bytes(len(keys) * MESSAGE_BYTES)
         return ml_kem.encapsulate(keys, seeds, np.frombuffer(drawn, np.uint8).reshape(-1, MESSAGE_BYTES))
-    sent = [sealed(row.tobytes()) for row in np.concatenate([keys, seeds], axis=1)]
+    sent = [seal(row.tobytes()) for row in np.concatenate([keys, seeds], axis=1)]
     ciphertexts = np.frombuffer(b"".join(each for _, each in sent), np.uint8)
     return ciphertexts.reshape(-1, CIPHERTEXT_BYTES), [secret for secret, _ in sent]
 
 
-def sealed(key: bytes) -> tuple[bytes, bytes]:
+def seal(key: bytes) -> tuple[bytes, bytes]:
     """A fresh secret, and its ciphertext to a key of the library."""
     return MLKEM768PublicKey.from_public_bytes(key).encapsulate()
 
 
-def opened(secret: MLKEM768PrivateKey, ciphertext: bytes) -> bytes:
+def open_ciphertext(secret: MLKEM768PrivateKey, ciphertext: bytes) -> bytes:
     """The secret in a ciphertext; of one that is not honest a random one."""
     return secret.decapsulate(ciphertext)
 

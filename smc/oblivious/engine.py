@@ -58,7 +58,7 @@ class ObliviousEngine:
         Raises:
             ProtocolViolation: as of `smc.oblivious.setup.set_up`.
         """
-        with self._guarded():
+        with self._guard():
             self._ready()
 
     def verify(self) -> None:
@@ -147,7 +147,7 @@ class ObliviousEngine:
         Returns:
             Local XOR shares of word < bound, shape (n,).
         """
-        with self._guarded():
+        with self._guard():
             same_length(words, bounds)
             self._check_extended(silent)
             parts = []
@@ -168,7 +168,7 @@ class ObliviousEngine:
         Returns:
             Local XOR shares of the products, shape (n,).
         """
-        with self._guarded():
+        with self._guard():
             check_bits(left)
             check_bits(right)
             same_length(left, right)
@@ -190,7 +190,7 @@ class ObliviousEngine:
             Local shares, shape (n,): the two sides' sum is the bit, modulo 2**64.
         """
         first = self._role is Role.ALICE if sends is None else sends
-        with self._guarded():
+        with self._guard():
             check_bits(bits)
             parts = [self._convert(bits[part], first) for part in spans(len(bits), CORRELATED_WORD_BYTES)]
             return join_parts(parts, np.uint64)
@@ -200,7 +200,7 @@ class ObliviousEngine:
 
         From deltas, shape (n,), to local shares of choice * delta, shape (n,).
         """
-        with self._guarded():
+        with self._guard():
             cut = spans(len(deltas), CORRELATED_WORD_BYTES)
             return join_parts([self._ready()[0].correlate(deltas[part]) for part in cut], np.uint64)
 
@@ -209,7 +209,7 @@ class ObliviousEngine:
 
         From choices, bits, shape (n,), to local shares of choice * delta, shape (n,).
         """
-        with self._guarded():
+        with self._guard():
             check_bits(choices)
             cut = spans(len(choices), CORRELATED_WORD_BYTES)
             return join_parts([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
@@ -220,7 +220,7 @@ class ObliviousEngine:
         From deltas and choices, shape (n,) each, to local shares of the peer's choices times the deltas,
         and of the choices times the peer's deltas; bits above are arbitrary.
         """
-        with self._guarded():
+        with self._guard():
             check_bits(choices)
             same_length(deltas, choices)
             parts = [
@@ -242,7 +242,7 @@ class ObliviousEngine:
         Returns:
             The rows of choice 0, shape (count, 2), and the offset, added to those of choice 1, shape (2,).
         """
-        with self._guarded():
+        with self._guard():
             return self._ready()[0].send_rows(count)
 
     def receive_rows(self, choices: Bit) -> Word:
@@ -254,7 +254,7 @@ class ObliviousEngine:
         Returns:
             The sender's rows, plus its offset where the choice is 1, shape (n, 2).
         """
-        with self._guarded():
+        with self._guard():
             check_bits(choices)
             return self._ready()[0].receive_rows(choices)
 
@@ -267,7 +267,7 @@ class ObliviousEngine:
 
         Gives what ends it: silent transfers are made before the peer has said what it chooses.
         """
-        with self._guarded():
+        with self._guard():
             self._check_extended(silent)
             transfers = self._ready()[0]
         return self._ending(partial(transfers.send_blocks, count))
@@ -277,7 +277,7 @@ class ObliviousEngine:
 
         From choices, bits, shape (n,), to their pads, shape (n, 2).
         """
-        with self._guarded():
+        with self._guard():
             self._check_extended(silent)
             check_bits(choices)
             return self._ready()[0].receive_blocks(choices)
@@ -289,18 +289,18 @@ class ObliviousEngine:
             UsageError: there are too many.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        with self._guarded():
+        with self._guard():
             return self._voles.receive(self._ready()[0], count)
 
     def vole_send(self, count: int) -> SentVole:
         """Send vector OLE of so many rows; the peer calls `vole_receive`. Raises as that."""
-        with self._guarded():
+        with self._guard():
             return self._voles.send(self._ready()[0], count)
 
     def _compare(
         self, values: Integers, bits: int, *, holds_x: bool, silent: bool, equal: bool = False
     ) -> Bit:
-        with self._guarded():
+        with self._guard():
             if bits < 1:
                 raise UsageError(f"Numbers of {bits} bits cannot be compared.", "Use at least 1 bit.")
             self._check_extended(silent)
@@ -329,13 +329,13 @@ class ObliviousEngine:
 
     def _ending(self, end: Callable[[], tuple[Word, Word]]) -> Callable[[], tuple[Word, Word]]:
         def ended() -> tuple[Word, Word]:
-            with self._guarded():
+            with self._guard():
                 return end()
 
         return ended
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guard(self) -> Iterator[None]:
         if self._failed:
             raise UsageError("Oblivious transfer failed and cannot be used again.", "Start a new session.")
         self._failed = True

@@ -84,12 +84,12 @@ class SeedTrees:
         trees, count, _ = nodes.shape
         result = np.empty((trees, count, 2, 2), dtype=np.uint64)
         for side, cipher in enumerate(self._ciphers):
-            result[:, :, side] = _hashed(cipher, nodes)
+            result[:, :, side] = _hash(cipher, nodes)
         return result.reshape(trees, 2 * count, 2)
 
     def _tags(self, leaves: Word) -> Word:
         """Shape (t, n, 4)."""
-        return np.concatenate([_hashed(cipher, leaves) for cipher in self._tag_ciphers], axis=2)
+        return np.concatenate([_hash(cipher, leaves) for cipher in self._tag_ciphers], axis=2)
 
     def commit(self, leaves: Word) -> Commitment:
         """What lets the guest check that the owner's sums are of these leaves.
@@ -172,7 +172,7 @@ def leaf_seeds(leaves: Word, session: bytes, owner: Role, depth: int) -> Word:
 
     That of a missing leaf is none.
     """
-    return _hashed(_cipher(_SEED_DOMAIN + session + owner.value.encode().ljust(8) + bytes([depth])), leaves)
+    return _hash(_cipher(_SEED_DOMAIN + session + owner.value.encode().ljust(8) + bytes([depth])), leaves)
 
 
 def _cipher(name: bytes) -> Cipher[modes.ECB]:
@@ -181,7 +181,7 @@ def _cipher(name: bytes) -> Cipher[modes.ECB]:
     return Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - one block per node
 
 
-def _hashed(cipher: Cipher[modes.ECB], nodes: Word) -> Word:
+def _hash(cipher: Cipher[modes.ECB], nodes: Word) -> Word:
     """E(s) ^ s of every node, of the same shape."""
     encrypted = np.frombuffer(cipher.encryptor().update(nodes.tobytes()), dtype=np.uint64)
     return encrypted.reshape(nodes.shape) ^ nodes

@@ -236,7 +236,7 @@ def trial_digest(kernels: Kernels) -> str:
 
 def _trial(kernels: Kernels) -> list[Word]:
     """What every kernel makes of arrays whose words are all different."""
-    words = _numbered
+    words = _number
     found: list[Word] = []
     key = words(2)
     for width in _WIDTHS:
@@ -290,13 +290,13 @@ def _field_trial(field: FieldLoops, words: Callable[..., Word]) -> list[Word]:
 
 def _trial_of_stores(loops: StoreLoops) -> list[Word]:
     """What comes of the keys of several parts."""
-    keys, seed = _numbered(_STORED, 2), bytes(range(SEED_BYTES))
+    keys, seed = _number(_STORED, 2), bytes(range(SEED_BYTES))
     rows = np.empty(_STORED, dtype=ROW)
     loops.rows(keys, seed, _COLUMNS, _PARTS, rows)
     order, sizes = loops.order(rows, _PARTS)
     found = [rows.view(np.uint64), order.astype(np.uint64), sizes.view(np.uint64)]
     for width in _STORE_WIDTHS:
-        values, store = _numbered(_STORED, width), _numbered(_PARTS, _COLUMNS + DENSE, width)
+        values, store = _number(_STORED, width), _number(_PARTS, _COLUMNS + DENSE, width)
         result = np.zeros_like(values)
         for part, members in zip(store, np.split(order, np.cumsum(sizes)[:-1]), strict=True):
             peeled = loops.peel(rows, members, _COLUMNS)
@@ -307,7 +307,7 @@ def _trial_of_stores(loops: StoreLoops) -> list[Word]:
     return found
 
 
-def _numbered(*shape: int) -> Word:
+def _number(*shape: int) -> Word:
     numbers = np.arange(1, int(np.prod(shape)) + 1, dtype=np.uint64)
     return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
 

@@ -72,7 +72,7 @@ class LanedEngine(SilentEngine):
             ProtocolViolation: the peer has another number.
             LaneLost: a lane cannot be opened.
         """
-        with self._guarded():
+        with self._guard():
             if self._shared is None:
                 self._open()
 
@@ -80,7 +80,7 @@ class LanedEngine(SilentEngine):
     def verify(self) -> None:
         if self._lanes_unchecked:
             self._lanes_unchecked = False
-            with self._guarded():
+            with self._guard():
                 self._together([LaneCall("verify") for _ in self._lanes])
         super().verify()
 
@@ -163,7 +163,7 @@ class LanedEngine(SilentEngine):
         if options.get("silent"):
             self._lanes_unchecked = True
             self._channel.set_unchecked(True)
-        with self._guarded():
+        with self._guard():
             parts = lane_parts(len(arrays[0]), self._count)
             answers = self._together(
                 [LaneCall(method, tuple(array[part] for array in arrays), options) for part in parts]

@@ -35,12 +35,12 @@ Bytes = NDArray[np.uint8]
 Polynomials = NDArray[np.int64]
 
 
-def _reversed(number: int, bits: int) -> int:
+def _reverse_bits(number: int, bits: int) -> int:
     return int(f"{number:0{bits}b}"[::-1], 2)
 
 
-_ZETAS: Final = np.array([pow(_ROOT, _reversed(k, 7), MODULUS) for k in range(128)])
-_GAMMAS: Final = np.array([pow(_ROOT, 2 * _reversed(k, 7) + 1, MODULUS) for k in range(128)])
+_ZETAS: Final = np.array([pow(_ROOT, _reverse_bits(k, 7), MODULUS) for k in range(128)])
+_GAMMAS: Final = np.array([pow(_ROOT, 2 * _reverse_bits(k, 7) + 1, MODULUS) for k in range(128)])
 
 
 def unpack(data: Bytes) -> NDArray[np.uint16]:
@@ -68,12 +68,12 @@ def encapsulate(keys: Bytes, seeds: Bytes, messages: Bytes) -> tuple[Bytes, list
         secrets.append(whole[:32])
         randomness.append(whole[32:])
     noise = _noise(randomness)
-    y, e1, e2 = _transformed(noise[:, :RANK]), noise[:, RANK : 2 * RANK], noise[:, -1]
+    y, e1, e2 = _transform(noise[:, :RANK]), noise[:, RANK : 2 * RANK], noise[:, -1]
     u = np.stack([_inverse(_inner(column, y)) for column in _columns(seeds)], axis=1) + e1
     t = unpack(keys).astype(np.int64).reshape(-1, RANK, DEGREE)
     bits = np.unpackbits(messages, axis=-1, bitorder="little").astype(np.int64)
     v = _inverse(_inner(t, y)) + e2 + bits * ((MODULUS + 1) // 2)
-    parts = [_packed(_compressed(u, 10).reshape(len(keys), -1), 10), _packed(_compressed(v, 4), 4)]
+    parts = [_pack(_compress(u, 10).reshape(len(keys), -1), 10), _pack(_compress(v, 4), 4)]
     return np.concatenate(parts, axis=1), secrets
 
 
@@ -115,7 +115,7 @@ def _noise(randomness: list[bytes]) -> Polynomials:
     return (fours[..., 0] + fours[..., 1] - fours[..., 2] - fours[..., 3]) % MODULUS
 
 
-def _transformed(values: Polynomials) -> Polynomials:
+def _transform(values: Polynomials) -> Polynomials:
     """The number-theoretic transform (algorithm 9)."""
     return _steps(values, [128 >> step for step in range(7)], _ahead)
 
@@ -163,12 +163,12 @@ def _inner(left: Polynomials, right: Polynomials) -> Polynomials:
     return np.stack([even, odd], axis=-1).reshape(len(left), DEGREE) % MODULUS
 
 
-def _compressed(values: Polynomials, bits: int) -> Polynomials:
+def _compress(values: Polynomials, bits: int) -> Polynomials:
     """The upper bits of coefficients, rounded (section 4.2.1)."""
     return (((values % MODULUS << bits) * 2 + MODULUS) // (2 * MODULUS)) % (1 << bits)
 
 
-def _packed(values: Polynomials, bits: int) -> Bytes:
+def _pack(values: Polynomials, bits: int) -> Bytes:
     """Words of so many bits, the lower ones first (algorithm 5), shape (n, m) to (n, m bits / 8)."""
     spread = (values[..., None] >> np.arange(bits)) & 1
     return np.packbits(spread.reshape(len(values), -1).astype(np.uint8), axis=-1, bitorder="little")

@@ -134,7 +134,7 @@ class NumpyField:
         columns = rows.reshape(-1, ELEMENT_BITS, 2)
         total = np.zeros((len(columns), 2), dtype=np.uint64)
         for bit in reversed(range(ELEMENT_BITS)):
-            total = _shifted(total) ^ columns[:, bit]
+            total = _shift(total) ^ columns[:, bit]
         return total
 
     def known_sums(self, nodes: Word, leaves: Word) -> Word:
@@ -163,13 +163,13 @@ class NumpyField:
             places = drawn[: _HALF_WEIGHT * piece].reshape(_HALF_WEIGHT, piece)
             # Shares of 16 bits lie in a word as they do in memory, where this is built for.
             factors = drawn[_HALF_WEIGHT * piece :].view(np.uint16).astype(np.uint64)
-            plain = _gathered(secret, places & mask)
-            scaled = _gathered(secret, places >> _HALF & mask)
+            plain = _gather(secret, places & mask)
+            scaled = _gather(secret, places >> _HALF & mask)
             rows[part] ^= plain
             rows[part] ^= _short_products(scaled, factors)
 
 
-def _gathered(secret: Word, places: Word) -> Word:
+def _gather(secret: Word, places: Word) -> Word:
     """The sums of entries, shape (k, a, 2), at places, shape (m, n): shape (n, a, 2)."""
     # 16 bytes at a time; nothing is computed in floats.
     entries = secret.view(np.complex128).reshape(len(secret), -1)
@@ -178,7 +178,7 @@ def _gathered(secret: Word, places: Word) -> Word:
     return total.reshape(places.shape[1], *secret.shape[1:])
 
 
-def _shifted(elements: Word) -> Word:
+def _shift(elements: Word) -> Word:
     """Times x."""
     result = elements << _ONE
     result[..., 1] |= elements[..., 0] >> np.uint64(_WORD_BITS - 1)
@@ -191,7 +191,7 @@ def _tables(factor: Word) -> Word:
     shifted = np.empty((ELEMENT_BITS, 2), dtype=np.uint64)
     shifted[0] = factor
     for bit in range(1, ELEMENT_BITS):
-        shifted[bit] = _shifted(shifted[bit - 1])
+        shifted[bit] = _shift(shifted[bit - 1])
     tables = np.zeros((ELEMENT_BITS // _OCTET_BITS, 1, 2), dtype=np.uint64)
     octets = shifted.reshape(len(tables), _OCTET_BITS, 2)
     for bit in range(_OCTET_BITS):

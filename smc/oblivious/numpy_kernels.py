@@ -62,7 +62,7 @@ class Reference:
         for number, planes in enumerate(found):
             if number:
                 np.bitwise_xor(flat, np.tile(offsets[number], rows.shape[1]), out=flat)
-            self.diagonals(self._encrypted(flat, cipher), flat, planes)
+            self.diagonals(self._encrypt(flat, cipher), flat, planes)
 
     def _hash_space(self, rows: Word, cipher: CipherContext, offsets: Word, found: Word) -> None:
         """As above for a linear space: in Gray order, one basis vector at a time."""
@@ -76,11 +76,11 @@ class Reference:
             if wanted != present:
                 np.bitwise_xor(flat, basis[wanted ^ present], out=flat)
                 present = wanted
-            self.diagonals(self._encrypted(flat, cipher), None, found[wanted])
+            self.diagonals(self._encrypt(flat, cipher), None, found[wanted])
             np.bitwise_xor(found[wanted], plain, out=found[wanted])
         np.bitwise_xor(found, offsets[:, :, None], out=found)
 
-    def _encrypted(self, rows: Word, cipher: CipherContext) -> Word:
+    def _encrypt(self, rows: Word, cipher: CipherContext) -> Word:
         """E of all blocks of two words, in the same shape, valid until the next call."""
         output = self._workspace.output("hashed", rows.nbytes)
         cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
@@ -233,7 +233,7 @@ class Reference:
         # makes E(sigma(z)) + sigma(z) circular correlation robust for an ideal cipher E.
         np.bitwise_xor(parents[..., 0], parents[..., 1], out=turned[..., 0])
         turned[..., 1] = parents[..., 0]
-        hashed = self._encrypted(turned, cipher)
+        hashed = self._encrypt(turned, cipher)
         np.bitwise_xor(hashed, turned, out=hashed)
         # Children sum to their parent: one cipher call makes both, and every level sums to D.
         np.bitwise_xor(parents, hashed, out=right)

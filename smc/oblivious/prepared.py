@@ -12,8 +12,8 @@ Inputs: the pads of transfers with random choices; then choices and integers mod
 Outputs: shares modulo 2**64 of choice times integer.
 Learns: neither party anything: a choice is masked by a random one, an integer by the pad that was not chosen.
 Assumes: `smc.oblivious.softspoken` or `smc.oblivious.silent_ot`.
-Cost: `smc.oblivious.cost.prepared`, or refills for `smc.oblivious.silent_transfers.prepared_words`; and the
-steps of the former module with `taken`.
+Cost: `smc.oblivious.cost.prepare`, or refills for `smc.oblivious.silent_transfers.prepared_words`; and the
+steps of the former module with `take`.
 Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
@@ -129,7 +129,7 @@ class PreparedTransfers:
         triples = Triples.of_pads(bits, planes[0], planes[1], planes[2])
         return cls(cut[0][:count], cut[1][:count], choices[:count], cut[2][:count], triples)
 
-    def taken(self, count: int) -> PreparedTransfers | None:
+    def take(self, count: int) -> PreparedTransfers | None:
         """The next transfers of each direction; None where fewer are left."""
         if count > len(self.choices):
             return None
@@ -152,12 +152,12 @@ class PreparedTransfers:
         """What the sender of integers, shape (n,), sends."""
         return self.zero + deltas - self.one
 
-    def sent(self, deltas: Word, flips: Bit) -> Word:
+    def send(self, deltas: Word, flips: Bit) -> Word:
         """The sender's shares, by where the chooser's choices are not the random ones; shape (n,) each."""
         share: Word = np.where(flips == 1, deltas + self.zero, np.negative(self.zero))
         return share
 
-    def received(self, corrections: Word, flips: Bit) -> Word:
+    def receive(self, corrections: Word, flips: Bit) -> Word:
         """The chooser's shares, shape (n,)."""
         share = self.chosen + self.choices * corrections
         result: Word = np.where(flips == 1, np.negative(share), share)

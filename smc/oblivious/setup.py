@@ -181,7 +181,7 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     chosen = base.receive()
     shown = [channel.recv(LevelSums, *forest.expected) for forest in _FORESTS]
     peer_salt = channel.recv(TransferSalt, ExpectedByteRows(1, SALT_BYTES)).tobytes()
-    bits, choices = _checked(keys, role.other, chosen, digests, shown)
+    bits, choices = _check(keys, role.other, chosen, digests, shown)
     bit_receiver.begin(peer_salt)
     choice_receiver.begin(peer_salt)
     bit_sender = Sender(ONE_OF_2, BitSender(*bits, workspace), shared, salt)
@@ -206,7 +206,7 @@ class _Grown:
         return cls(trees.commit(leaves), leaves, sums)
 
 
-def _checked(
+def _check(
     keys: BaseKeys,
     owner: Role,
     chosen: Sequence[bytes],

@@ -136,21 +136,21 @@ def comparison(
     """
     stock = stock or PrefetchedWords()
     if not compares_in_lanes(count, bits, lanes):
-        return _compared(count, bits, sizes, stock)
+        return _compare(count, bits, sizes, stock)
     made = PrefetchedWords()  # lanes have nothing that was made before
     word_bytes = Digits.of(bits).word_bytes
-    steps = over_lanes(count, lanes, word_bytes, lambda part: _compared(part, bits, sizes, made))
+    steps = over_lanes(count, lanes, word_bytes, lambda part: _compare(part, bits, sizes, made))
     stock.rows += made.rows // lanes
     return steps
 
 
-def _compared(count: int, bits: int, sizes: LpnSet, stock: PrefetchedWords) -> tuple[FlightBytes, ...]:
+def _compare(count: int, bits: int, sizes: LpnSet, stock: PrefetchedWords) -> tuple[FlightBytes, ...]:
     layout = SilentDigits.of(bits)
     steps: list[FlightBytes] = []
     for span in layout.spans(count):
         width = words_for(span.stop - span.start)
         plane = width * _WORD
-        steps += _made(layout.transfers * width, sizes, stock)
+        steps += _make(layout.transfers * width, sizes, stock)
         steps += [
             FlightBytes(DIGIT_BITS * plane * layout.sent_by_y, DIGIT_BITS * plane * layout.sent_by_x),
             FlightBytes(_OFFERED * plane * layout.sent_by_x, _OFFERED * plane * layout.sent_by_y),
@@ -185,12 +185,12 @@ def _below(count: int, sizes: LpnSet, stock: PrefetchedWords) -> tuple[FlightByt
     steps: list[FlightBytes] = []
     for span in below_spans(count):
         width = words_for(span.stop - span.start)
-        steps += _made(BELOW_TRANSFERS * width, sizes, stock)
+        steps += _make(BELOW_TRANSFERS * width, sizes, stock)
         steps += openings(width, WORD_BITS)
     return tuple(steps)
 
 
-def _made(words: int, sizes: LpnSet, stock: PrefetchedWords) -> list[FlightBytes]:
+def _make(words: int, sizes: LpnSet, stock: PrefetchedWords) -> list[FlightBytes]:
     """What silent transfers cost that are not in stock."""
     if stock.gives(words):
         return []
@@ -255,8 +255,8 @@ class SilentComparison:
         # The first transfers become triples, the rest digits, two transfers each; both parties cut alike.
         triples = pads[: layout.joins * width].triples().reshape(layout.joins, width)
         of_digits = pads[layout.joins * width :]
-        offering = of_digits[: DIGIT_BITS * len(sent) * width].offered()
-        choices, chosen = of_digits[: DIGIT_BITS * len(received) * width].taken()
+        offering = of_digits[: DIGIT_BITS * len(sent) * width].offer()
+        choices, chosen = of_digits[: DIGIT_BITS * len(received) * width].take()
 
         wanted = _digit_planes(received)
         if wanted.size:

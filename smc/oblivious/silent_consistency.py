@@ -122,7 +122,7 @@ class RowSums:
             self._sums = self._sums ^ sums
             self.used = True
 
-    def _hidden(self) -> Word:
+    def _hide(self) -> Word:
         """The sum of the leaves and of the mask, shape (2,)."""
         total: Word = self._sums[0] ^ self._mask_tag(self._mask)
         return total
@@ -144,8 +144,8 @@ class SenderSums(RowSums):
         """
         words = channel.recv(SilentChallenge, ExpectedWords(_WORDS))
         product = np.zeros((1, _WORDS), dtype=np.uint64)
-        self._kernels.field.add_products(_turned(words)[None], _turned(offset), product)
-        total = self._hidden() ^ _turned(product[0])
+        self._kernels.field.add_products(_reverse_bits(words)[None], _reverse_bits(offset), product)
+        total = self._hide() ^ _reverse_bits(product[0])
         self._renew()
         channel.send(SilentAnswer(byte_row(hashlib.sha256(total.tobytes()).digest())))
 
@@ -160,7 +160,7 @@ class ReceiverSums(RowSums):
     def holds(self, channel: Channel) -> bool:
         """Take the answer; whether the sender's refills since the last check are right."""
         shown = channel.recv(SilentAnswer, ExpectedByteRows(1, ANSWER_BYTES))
-        expected = hashlib.sha256(self._hidden().tobytes()).digest()
+        expected = hashlib.sha256(self._hide().tobytes()).digest()
         self._renew()
         return hmac.compare_digest(expected, shown.tobytes())
 
@@ -177,7 +177,7 @@ def _places(rows: Word) -> Word:
     return places
 
 
-def _turned(element: Word) -> Word:
+def _reverse_bits(element: Word) -> Word:
     """An element of AES-GCM's field in the order of bits of `numpy_field`, or back: each byte is reversed."""
     bits = np.unpackbits(np.ascontiguousarray(element).view(np.uint8), bitorder="little")
     return np.packbits(bits, bitorder="big").view(np.uint64)

@@ -50,7 +50,7 @@ class SilentEngine(ObliviousEngine):
 
         What the pool does not hold sets up when it is first used.
         """
-        with self._guarded():
+        with self._guard():
             if self._pool is None:
                 self._ready()
 
@@ -61,13 +61,13 @@ class SilentEngine(ObliviousEngine):
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        with self._guarded():
+        with self._guard():
             self._ready_silent()
 
     @override
     def verify(self) -> None:
         """As of `ObliviousEngine`: two flights, and nothing without silent transfers since the last check."""
-        with self._guarded():
+        with self._guard():
             if self._silent is not None:
                 self._silent[0].challenge()
                 self._silent[0].answer()
@@ -76,7 +76,7 @@ class SilentEngine(ObliviousEngine):
     @override
     def order_silent(self, words: int, count: int = 0, triples: int = 0) -> None:
         """Order silent transfers for comparisons, and others; see `smc.oblivious.silent_transfers`."""
-        with self._guarded():
+        with self._guard():
             self._ready_silent()[0].order(words, count, triples)
 
     @override
@@ -86,7 +86,7 @@ class SilentEngine(ObliviousEngine):
         Where an order has transfers and triples, these are taken and no others. What was prepared before is
         dropped.
         """
-        with self._guarded():
+        with self._guard():
             ends = [self._ready()[0].prepare(count, words)]
             ends += [self._silent[0].deliver()] if self._silent is not None else []
             for end in ends:
@@ -109,7 +109,7 @@ class SilentEngine(ObliviousEngine):
             InconsistentTransfers: the peer's transfers are not right.
         """
         self.verify()
-        with self._guarded():
+        with self._guard():
             if bits < 1 or count < 1:
                 what = f"A pool cannot be filled for {count} comparisons of {bits} bits."
                 raise UsageError(what, "Ask for at least 1 comparison of at least 1 bit.")
@@ -129,7 +129,7 @@ class SilentEngine(ObliviousEngine):
         Raises:
             ProtocolViolation: the peer has another pool, or another part of it left.
         """
-        with self._guarded():
+        with self._guard():
             agree(self._channel, pool)
             self._pool = pool
 
@@ -137,7 +137,7 @@ class SilentEngine(ObliviousEngine):
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
         if not silent:
             return super().below(words, bounds)
-        with self._guarded():
+        with self._guard():
             same_length(words, bounds)
             parts = []
             for part in below_spans(len(words)):
@@ -150,7 +150,7 @@ class SilentEngine(ObliviousEngine):
     def begin_blocks(self, count: int, *, silent: bool = False) -> Callable[[], tuple[Word, Word]]:
         if not silent:
             return super().begin_blocks(count)
-        with self._guarded():
+        with self._guard():
             end = self._ready_silent()[0].begin_blocks(count)
         return self._ending(end)
 
@@ -158,7 +158,7 @@ class SilentEngine(ObliviousEngine):
     def receive_blocks(self, choices: Bit, *, silent: bool = False) -> Word:
         if not silent:
             return super().receive_blocks(choices)
-        with self._guarded():
+        with self._guard():
             check_bits(choices)
             return self._ready_silent()[0].receive_blocks(choices)
 
@@ -174,7 +174,7 @@ class SilentEngine(ObliviousEngine):
         return self._compare_prepared(values, bits, pool, holds_x=holds_x)
 
     def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool, equal: bool) -> Bit:
-        with self._guarded():
+        with self._guard():
             parts = []
             for part in SilentDigits.of(bits).spans(len(values)):
                 circuits = self._ready_silent()[1]
@@ -185,7 +185,7 @@ class SilentEngine(ObliviousEngine):
 
     def _compare_prepared(self, values: Integers, bits: int, pool: Pool, *, holds_x: bool) -> Bit:
         """Compare out of a pool, which takes no transfer, and so no set-up."""
-        with self._guarded():
+        with self._guard():
             parts = []
             for part in spans(len(values), Digits.of(bits).prepared_word_bytes):
                 own, count = planes(values[part], bits), part.stop - part.start

@@ -137,7 +137,7 @@ class Pads:
         """One triple of each pair of transfers, as `Transfers.triples` makes them."""
         return Triples.of_pads(self.choices, self.zero[:2], self.one[:2], self.chosen[:2])
 
-    def offered(self) -> Word:
+    def offer(self) -> Word:
         """Pads of the 1-of-4 transfers sent, of which the first half of the words is the lower choice.
 
         Returns:
@@ -150,7 +150,7 @@ class Pads:
         high = [side[:, half : 2 * half].reshape(2, 2, -1) for side in (self.zero, self.one)]
         return np.stack([low[v & 1][v >> 1] ^ high[v >> 1][v & 1] for v in range(CHOICES)])
 
-    def taken(self) -> tuple[Word, Word]:
+    def take(self) -> tuple[Word, Word]:
         """The 1-of-4 transfers received: choices, shape (2, w / 2), and their pads, of the same shape."""
         half = len(self.choices) // 2
         choices = self.choices[: 2 * half].reshape(2, half)
@@ -242,11 +242,11 @@ class SilentTransfers:
         counts, messages = (iterations(prepared_words(count, triples)), iterations(words)), list[Message]()
         seeds = [[self._sender.seeds(blocks) for blocks in each] for each in counts]
 
-        def made() -> tuple[tuple[Word, Word], tuple[Word, Word]]:
+        def make() -> tuple[tuple[Word, Word], tuple[Word, Word]]:
             blocks = self._sent_blocks(counts[0], seeds[0], messages.append)
-            return blocks, self._sent(counts[1], seeds[1], messages.append)
+            return blocks, self._send_half(counts[1], seeds[1], messages.append)
 
-        self._ordered = _Order(words, count, counts, messages, self._begun(made))
+        self._ordered = _Order(words, count, counts, messages, self._begin(make))
 
     def deliver(self) -> Callable[[], None]:
         """Send what was ordered; one flight. Without an order nothing happens.
@@ -267,13 +267,13 @@ class SilentTransfers:
             refills = list(self._refills(first + second))
             # The iterations of one direction follow each other: those of an earlier delivery end before.
             self._settle()
-            early = self._begun(self._received_blocks, first, refills[: len(first)])
+            early = self._begin(self._received_blocks, first, refills[: len(first)])
 
             def late() -> tuple[Word, Word]:
                 early()
-                return self._received(second, refills[len(first) :])
+                return self._receive_half(second, refills[len(first) :])
 
-            taken = self._begun(late)
+            taken = self._begin(late)
             self._delivered = lambda: Pads(*pads, *taken())[: order.words]
             if first:
                 self._transfers.prepare_by(lambda: PreparedTransfers.of_blocks(order.count, blocks, *early()))
@@ -297,8 +297,8 @@ class SilentTransfers:
         counts = self._sizes.iterations(words)
         # All refills leave before the first is read: however many there are, they take one flight.
         seeds = [self._sender.seeds(blocks) for blocks in counts]
-        sent = self._sent(counts, seeds, self._send)
-        return Pads(*sent, *self._received(counts, self._refills(counts)))[:words]
+        sent = self._send_half(counts, seeds, self._send)
+        return Pads(*sent, *self._receive_half(counts, self._refills(counts)))[:words]
 
     def challenge(self) -> None:
         """The first part of the check that the peer's refills since the last one are right: one flight."""
@@ -322,7 +322,7 @@ class SilentTransfers:
         self._channel.send(refill)
         self._sent_sums.count_in(1)
 
-    def _sent(
+    def _send_half(
         self, counts: list[int], seeds: list[Word], tell: Callable[[Message], None]
     ) -> tuple[Word, Word]:
         """The sender's half: pads of choice 0 and of choice 1; tells the refills."""
@@ -354,7 +354,7 @@ class SilentTransfers:
             self._received_sums.count_in(1)
         return choices, pads
 
-    def _received(self, counts: list[int], refills: Iterable[Bytes]) -> tuple[Word, Word]:
+    def _receive_half(self, counts: list[int], refills: Iterable[Bytes]) -> tuple[Word, Word]:
         """The receiver's half: choices, and their pads."""
         width = self._sizes.block_words
         choices = np.empty(sum(counts) * width, dtype=np.uint64)
@@ -370,7 +370,7 @@ class SilentTransfers:
             self._channel.set_unchecked(True)
             yield self._channel.recv(Refill, ExpectedByteRows(1, size))
 
-    def _begun(self, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:
+    def _begin(self, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:
         """Begin work in another thread; gives what waits for it, once, and raises what it raised."""
         if self._executor is None:
             return cache(partial(work, *arguments))

@@ -228,11 +228,11 @@ class Transfers:
         Returns:
             Shares s with s + s' = choice * delta (mod 2**64), where s' is what `receive` gives the peer.
         """
-        made = self.prepared.taken(len(deltas))
+        made = self.prepared.take(len(deltas))
         if made is None:
             return self._correct(deltas)
         self._channel.send(TransferCorrections(Words(made.corrections(deltas))))
-        return made.sent(deltas, self._flips(len(deltas)))
+        return made.send(deltas, self._flips(len(deltas)))
 
     def receive(self, choices: Bit) -> Word:
         """Receive correlated transfers; the peer calls `correlate`.
@@ -240,11 +240,11 @@ class Transfers:
         Args:
             choices: shape (n,), bits.
         """
-        made = self.prepared.taken(len(choices))
+        made = self.prepared.take(len(choices))
         if made is None:
-            return self._corrected(choices, self._choose(choices))
-        flips = self._flipped(choices, made)
-        return made.received(self._corrections(len(choices)), flips)
+            return self._take_corrections(choices, self._choose(choices))
+        flips = self._flip(choices, made)
+        return made.receive(self._corrections(len(choices)), flips)
 
     def exchange(self, deltas: Word, choices: Bit, bits: int = WORD_BITS) -> tuple[Word, Word]:
         """Send and receive as many correlated transfers at once; the peer does the same.
@@ -257,17 +257,17 @@ class Transfers:
         Returns:
             The local shares of the peer's choices times the deltas, and of the choices times the peer's.
         """
-        made = self.prepared.taken(len(choices))
+        made = self.prepared.take(len(choices))
         if made is None:
             pads = self._choose(choices)
             sent = self._correct(deltas, bits)
-            return sent, self._corrected(choices, pads, bits)
-        own = self._flipped(choices, made)
+            return sent, self._take_corrections(choices, pads, bits)
+        own = self._flip(choices, made)
         self._channel.send(TransferCorrections(Words(pack(made.corrections(deltas), bits))))
-        sent = made.sent(deltas, self._flips(len(deltas)))
-        return sent, made.received(self._corrections(len(choices), bits), own)
+        sent = made.send(deltas, self._flips(len(deltas)))
+        return sent, made.receive(self._corrections(len(choices), bits), own)
 
-    def _flipped(self, choices: Bit, made: PreparedTransfers) -> Bit:
+    def _flip(self, choices: Bit, made: PreparedTransfers) -> Bit:
         """Send where the choices are not those of prepared transfers."""
         flips: Bit = choices ^ made.choices
         self._channel.send(TransferFlips(Words(pack_slots(flips))))
@@ -296,7 +296,7 @@ class Transfers:
         """Send matrices; the pads of the choices."""
         return self._ends.bit_receiver.receive(pack_slots(choices)[None], WORDS)
 
-    def _corrected(self, choices: Bit, pads: Word, bits: int = WORD_BITS) -> Word:
+    def _take_corrections(self, choices: Bit, pads: Word, bits: int = WORD_BITS) -> Word:
         """Take the peer's corrections of such pads."""
         # The correction does not depend on the choice, and the pad that was not chosen hides delta in it:
         # pad_c + c (pad_0 + delta - pad_1) is pad_0 + c delta whichever pad it is.

@@ -127,7 +127,7 @@ class SentVole:
         loops = make_kernels(Workspace()).field
         total = loops.tag(self.made, words[:2].copy())[None]
         loops.add_products(words[2:].copy()[None], self.offset, total)
-        self.channel.send(VoleAnswer(byte_row(_hashed(total))))
+        self.channel.send(VoleAnswer(byte_row(_hash(total))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class ReceivedVole:
         # The row behind the last one that is used hides the sum.
         told = loops.tag(self.made[:, 1], key)
         self.channel.send(VoleChallenge(Words(np.concatenate([key, told]))))
-        return _hashed(loops.tag(self.made[:, 0], key))
+        return _hash(loops.tag(self.made[:, 0], key))
 
     def verify(self, expected: bytes) -> None:
         """Take the answer: before anything that depends on C is told or shown.
@@ -344,7 +344,7 @@ class VoleReceiver:
         given = (transfers.session, sender)
         self._iterations = _Receiver(_DOMAIN, *given, sizes.field)
         raw = self._rows(sizes.first_rows)
-        packed = _packed(raw[: ELEMENT_BITS * sizes.packed])
+        packed = _pack(raw[: ELEMENT_BITS * sizes.packed])
         made = np.empty((sizes.first_blocks * sizes.first.block_rows, 2, 2), dtype=np.uint64)
         first = _Receiver(_FIRST_DOMAIN, *given, sizes.first)
         self._iterate(first, packed, raw[ELEMENT_BITS * sizes.packed :], sizes.first, made)
@@ -425,12 +425,12 @@ def _split(base: Word, sizes: LpnSet, blocks: int) -> tuple[Word, Word]:
     return base[: sizes.length], taken.reshape(blocks, sizes.group, *base.shape[1:])
 
 
-def _packed(rows: Word) -> Word:
+def _pack(rows: Word) -> Word:
     """Entries of raw rows of the receiver: C and A side by side, shape (n, 2, 2)."""
     bits = (rows[:, 0] & _ONE).astype(np.uint8).reshape(-1, ELEMENT_BITS)
     factors = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
     return np.stack([make_kernels(Workspace()).field.pack(rows), factors], axis=1)
 
 
-def _hashed(total: NDArray[np.uint64]) -> bytes:
+def _hash(total: NDArray[np.uint64]) -> bytes:
     return hashlib.sha256(_ANSWER_DOMAIN + total.tobytes()).digest()

@@ -39,7 +39,7 @@ class Operation:
         """Whether it is work on long vectors of machine words, and not on large numbers."""
         return self.numpy is not None
 
-    def taken(self, *, compiled: bool) -> float:
+    def seconds_taken(self, *, compiled: bool) -> float:
         """Seconds with the compiled kernels of oblivious transfer or with numpy's."""
         return self.seconds if compiled or self.numpy is None else self.numpy
 
@@ -57,7 +57,7 @@ class Slowdown:
     numbers: float = 1.0
 
 
-def _fixed(seconds: float) -> Operation:
+def _fixed_operation(seconds: float) -> Operation:
     return Operation(seconds, paillier=False)
 
 
@@ -75,15 +75,15 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "square": Operation(4e-6),
     "ot": _transfer(22e-9, numpy=65e-9),
     "ot_silent": _transfer(16e-9, numpy=75e-9),
-    "ot_expand": _fixed(5e-6),
-    "ec_mask": _fixed(0.05e-3),
-    "ec_power": _fixed(0.08e-3),
-    "ec_zero_test": _fixed(0.04e-3),
-    "dgk_mask": _fixed(0.1e-3),
-    "dgk_power": _fixed(0.02e-3),
-    "dgk_inverse": _fixed(0.01e-3),
-    "dgk_zero_test": _fixed(0.1e-3),
-    "dgk_key": _fixed(0.1),
+    "ot_expand": _fixed_operation(5e-6),
+    "ec_mask": _fixed_operation(0.05e-3),
+    "ec_power": _fixed_operation(0.08e-3),
+    "ec_zero_test": _fixed_operation(0.04e-3),
+    "dgk_mask": _fixed_operation(0.1e-3),
+    "dgk_power": _fixed_operation(0.02e-3),
+    "dgk_inverse": _fixed_operation(0.01e-3),
+    "dgk_zero_test": _fixed_operation(0.1e-3),
+    "dgk_key": _fixed_operation(0.1),
 }
 """All operations by the names under which ciphers and costs count them; a test finds one that is missing."""
 
@@ -126,7 +126,7 @@ def estimate_seconds(
     sending = network.seconds(cost.rounds, cost.alice_bytes, cost.bob_bytes)
     compiled = run_compiled()
     computing = _computing_seconds(cost, parameters, slowdown, compiled=compiled)
-    each = _EACH_RUN.taken(compiled=compiled) + _SECONDS_PER_COMPARISON * parameters.count
+    each = _EACH_RUN.seconds_taken(compiled=compiled) + _SECONDS_PER_COMPARISON * parameters.count
     return sending + computing + slowdown.words * each
 
 
@@ -138,7 +138,9 @@ def _computing_seconds(cost: Cost, parameters: Parameters, slowdown: Slowdown, *
         counts = cost.alice_operations.get(name, 0), cost.bob_operations.get(name, 0)
         count = max(counts) if each.together else sum(counts)
         factor = slowdown.words if each.on_words else slowdown.numbers
-        computing += factor * count * each.taken(compiled=compiled) * (growth if each.paillier else 1.0)
+        computing += (
+            factor * count * each.seconds_taken(compiled=compiled) * (growth if each.paillier else 1.0)
+        )
     return computing
 
 

@@ -81,7 +81,7 @@ class Step:
         """Whether transfers have to be checked before it: it sends something that no transfer hides."""
         return not self.spec.takes_transfers and bool(self.cost(parameters).flights)
 
-    def described(self) -> list[Any]:
+    def describe(self) -> list[Any]:
         """The step as plain JSON values."""
         moduli = (
             modulus.value if isinstance(modulus, Role) else modulus and str(modulus)
@@ -158,15 +158,15 @@ class Plan:
     @property
     def digest(self) -> str:
         """SHA-256 of all that the plan says, by which two parties see that they have the same."""
-        text = json.dumps(self._described(), separators=(",", ":"))
+        text = json.dumps(self._describe(), separators=(",", ":"))
         return hashlib.sha256(b"duetto plan v2\0" + text.encode()).hexdigest()
 
-    def _described(self) -> list[Any]:
+    def _describe(self) -> list[Any]:
         x, y, delta = (
-            [step.described() for step in s] for s in (self.x_steps, self.y_steps, self.delta_steps)
+            [step.describe() for step in s] for s in (self.x_steps, self.y_steps, self.delta_steps)
         )
-        inside = self.inner._described() if self.inner is not None else None
-        return [str(self.type), self.bits, x, y, self.comparison.described(), inside, delta]
+        inside = self.inner._describe() if self.inner is not None else None
+        return [str(self.type), self.bits, x, y, self.comparison.describe(), inside, delta]
 
     @property
     def route(self) -> str:

@@ -160,12 +160,12 @@ class _Search:
             ):
                 yield Plan(self._kind, bits, x_steps, y_steps, step, inner, delta_steps)
 
-    def _wanted(self, engine: Engine) -> bool:
+    def _is_wanted(self, engine: Engine) -> bool:
         return engine.name == self._engine or (self._engine == AUTO and engine.name not in BY_NAME_ONLY)
 
     def _natives(self, moduli: set[Modulus]) -> Iterator[Step]:
         for spec in COMPARISONS:
-            if spec.engine is not None and not self._wanted(spec.engine):
+            if spec.engine is not None and not self._is_wanted(spec.engine):
                 continue
             if spec.improves and not self._improved:
                 continue
@@ -173,8 +173,8 @@ class _Search:
             if self._nested and spec.subprotocol is not None:
                 continue
             for mirrored in (False, True):
-                taken = _allowed(spec.takes, mirrored, moduli)
-                for modulus_in, modulus_out in product(taken, _allowed(spec.gives, mirrored, moduli)):
+                taken = _allowed_moduli(spec.takes, mirrored, moduli)
+                for modulus_in, modulus_out in product(taken, _allowed_moduli(spec.gives, mirrored, moduli)):
                     step = Step(spec.name, mirrored, modulus_in, modulus_out)
                     if spec.applies(step.parameters(self._parameters)):
                         yield step
@@ -229,7 +229,7 @@ class _Search:
                     continue
                 if spec.takes is not None and (seen.modulus is None or not spec.takes.allows(seen.modulus)):
                     continue
-                for modulus in _allowed(spec.gives, mirrored, moduli):
+                for modulus in _allowed_moduli(spec.gives, mirrored, moduli):
                     if modulus is not None and not _holds(modulus, parameters.bits):
                         continue
                     step = Step(spec.name, mirrored, state.modulus, modulus)
@@ -251,7 +251,7 @@ def _state(form: Form, mirrored: bool, modulus: Modulus | None) -> State:
     return State(form.mirror if mirrored else form, modulus if form is Form.SS else None)
 
 
-def _allowed(sharing: Sharing | None, mirrored: bool, moduli: set[Modulus]) -> list[Modulus | None]:
+def _allowed_moduli(sharing: Sharing | None, mirrored: bool, moduli: set[Modulus]) -> list[Modulus | None]:
     """The moduli, as the parties see them, of shares that a protocol takes or gives; None if it has none."""
     if sharing is None:
         return [None]

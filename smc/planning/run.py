@@ -107,7 +107,7 @@ def check_inputs(plan: Plan, session: FullSession, x: Value, y: Value) -> None:
     for name, value, form, modulus in zip(
         ("x", "y"), (x, y), (plan.type.x, plan.type.y), plan.moduli, strict=False
     ):
-        check_holding(value, form, session.role, _resolved(session, modulus), name)
+        check_holding(value, form, session.role, _resolve(session, modulus), name)
         check_range(value, plan.bits, name)
     width = plan.bits if plan.type.bitwise else 1
     if len(x) != width * len(y) or not len(y):
@@ -205,10 +205,10 @@ class _Runner:
         return result
 
     def _resolve(self, modulus: Modulus | None) -> int | None:
-        return _resolved(self._session, mirrored_modulus(modulus) if self._flipped else modulus)
+        return _resolve(self._session, mirrored_modulus(modulus) if self._flipped else modulus)
 
 
-def _resolved(session: FullSession, modulus: Modulus | None) -> int | None:
+def _resolve(session: FullSession, modulus: Modulus | None) -> int | None:
     """The modulus as a number: a party's N from the session's keys."""
     if not isinstance(modulus, Role):
         return modulus

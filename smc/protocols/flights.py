@@ -82,7 +82,7 @@ class Flights:
         return flight in self.once
 
     def __add__(self, later: Flights) -> Flights:
-        return _joined(self, later)
+        return _join(self, later)
 
     def __mul__(self, times: int) -> Flights:
         result, square = Flights(), self
@@ -139,7 +139,7 @@ def _single(flight: Flight) -> Flights:
 
 
 @lru_cache(4096)
-def _joined(first: Flights, later: Flights) -> Flights:
+def _join(first: Flights, later: Flights) -> Flights:
     return Flights(
         first.once | later.once,
         tuple(

@@ -88,7 +88,7 @@ def take_pool(session: FullSession, comparisons: int, bits: int, *, holds_x: boo
     name = next((name for name in alices if name in bobs and name != _NOBODY), None)
     if name is None:
         return None
-    pool = _taken(session, name)
+    pool = _take(session, name)
     session.channel.send(PoolTaken(ByteRows(np.array([[pool is not None]], np.uint8))))
     answer = int(session.channel.recv(PoolTaken, ExpectedByteRows(1, 1))[0, 0])
     if answer > 1:
@@ -107,7 +107,7 @@ def _fitting(session: FullSession, comparisons: int, bits: int, *, holds_x: bool
     return [pool.name for pool in fitting[:OFFERS]]
 
 
-def _taken(session: FullSession, name: bytes) -> Pool | None:
+def _take(session: FullSession, name: bytes) -> Pool | None:
     data = session.precomputed.take(name) if session.precomputed is not None else None
     return Pool.load(data) if data is not None else None
 

@@ -101,13 +101,13 @@ def _saves(
     if network is None or bits == 0:
         return False
     # of one lane, so that it is the same choice with any number of them
-    more, less = _summed(usual()), _summed(silent())
+    more, less = _sum(usual()), _sum(silent())
     if max(more[1:]) - max(less[1:]) < _RESERVE_BYTES:
         return False
     return network.seconds(*less) + _SILENT_WORK * bits < network.seconds(*more)
 
 
-def _summed(steps: Iterable[FlightBytes]) -> tuple[int, int, int]:
+def _sum(steps: Iterable[FlightBytes]) -> tuple[int, int, int]:
     flights = tuple(steps)
     return len(flights), sum(step.first for step in flights), sum(step.second for step in flights)
 
@@ -165,7 +165,7 @@ def takes_silent_blocks(network: Network | None, count: int) -> bool:
     """
     if count == 0:
         return False
-    usual, silent = (_summed(steps) for steps in (extended_blocks(count), silent_transfers.blocks(count)))
+    usual, silent = (_sum(steps) for steps in (extended_blocks(count), silent_transfers.blocks(count)))
     if sum(usual[1:]) - sum(silent[1:]) < 2 * _RESERVE_BYTES:
         return False
     return network is None or network.seconds(*silent) + _SILENT_BLOCK_WORK * count < network.seconds(*usual)

@@ -32,16 +32,16 @@ class SecretInts(LinearInts):
         if not isinstance(other, LinearInts):
             return super().__mul__(other)
         if other is self:
-            return self._squared()
+            return self._square()
         check_shapes("multiply", self.shape, other.shape)
         bounds = (self._bounds * other._bounds).fit("multiply")
         left, right = np.broadcast_arrays(self._shares, other._shares)
         product = products.multiply(
             self._session, left.reshape(-1), right.reshape(-1), self.kind, other.kind
         ).reshape(left.shape)
-        return self._owned(product, bounds, self._common(other), self._scale + other._scale)
+        return self._new(product, bounds, self._common(other), self._scale + other._scale)
 
-    def _squared(self) -> Self:
+    def _square(self) -> Self:
         bounds = self._bounds.square.fit("multiply")
         if self._owner is None:
             square = products.square(self._session, self._shares.reshape(-1)).reshape(self.shape)
@@ -56,10 +56,10 @@ class SecretInts(LinearInts):
         left = self.reshape(1, -1) if self._shares.ndim == 1 else self
         right = other.reshape(-1, 1) if other._shares.ndim == 1 else other
         check_inner(left.shape[1], right.shape[0])
-        bounds = (self._bounds * other._bounds).summed(left.shape[1]).fit("matrix product")
+        bounds = (self._bounds * other._bounds).sum_of(left.shape[1]).fit("matrix product")
         product = products.matmul(self._session, left._shares, right._shares, left.kind, right.kind)
         shape = (*self.shape[:-1], *other.shape[1:]) or (1,)
-        return self._owned(product.reshape(shape), bounds, self._common(other), self._scale + other._scale)
+        return self._new(product.reshape(shape), bounds, self._common(other), self._scale + other._scale)
 
     __rmul__ = __mul__
 
@@ -90,7 +90,7 @@ class SecretInts(LinearInts):
             truncated = self.truncate(self._scale - check_scale(scale))
             return truncated._with(truncated.shares, scale=scale)
         bits = check_scale(scale) - self._scale
-        bounds = self._bounds.shifted(bits).fit("rescale")
+        bounds = self._bounds.shift(bits).fit("rescale")
         return self._with(self._shares << np.uint64(bits), bounds, scale)
 
     def __floordiv__(self, divisor: int) -> Self:
@@ -110,7 +110,7 @@ class SecretInts(LinearInts):
 
     def __mod__(self, divisor: int) -> Self:
         """What `//` leaves of the held integers: from 0 to divisor - 1, also of negative ones."""
-        return (self - (self // divisor) * divisor).bounded(Bounds(0, divisor - 1))
+        return (self - (self // divisor) * divisor).with_bounds(Bounds(0, divisor - 1))
 
     def __pow__(self, exponent: int) -> Self:
         """The values to the power of a public integer from 1 on; scales add up as in products.
@@ -132,7 +132,7 @@ class SecretInts(LinearInts):
         """Without their signs: one comparison and one choice each."""
         if self._bounds.lower >= 0:
             return self
-        return select(self >= 0, self, -self).bounded(Bounds(0, self._bounds.magnitude))
+        return select(self >= 0, self, -self).with_bounds(Bounds(0, self._bounds.magnitude))
 
     def max(self, axis: int = -1) -> Self:
         """The largest along an axis; `maximum` has places, too."""
@@ -149,7 +149,7 @@ class SecretInts(LinearInts):
             UsageError: there is nothing to average.
             DomainError: the bounds leave no room.
         """
-        return self.sum(axis).rescale(scale) // self._averaged(axis)
+        return self.sum(axis).rescale(scale) // self._count_averaged(axis)
 
     def var(self, axis: int | None = None, scale: int = 16) -> Self:
         """Variances along an axis, or of all elements, with the divisor n, rounded down to so many bits.
@@ -160,11 +160,11 @@ class SecretInts(LinearInts):
             UsageError: there is nothing to average.
             DomainError: the bounds leave no room.
         """
-        count, total = self._averaged(axis), self.sum(axis)
+        count, total = self._count_averaged(axis), self.sum(axis)
         spread = (self * self).sum(axis) * count - total * total
-        return spread.bounded(Bounds(0, spread.bounds.magnitude)).rescale(scale) // count**2
+        return spread.with_bounds(Bounds(0, spread.bounds.magnitude)).rescale(scale) // count**2
 
-    def _averaged(self, axis: int | None) -> int:
+    def _count_averaged(self, axis: int | None) -> int:
         """How many elements an average along an axis is over."""
         count = self._shares.size if axis is None else self.shape[axis]
         if not count:
@@ -203,7 +203,7 @@ class SecretInts(LinearInts):
                 "divide: the largest quotient is below 0.", "Give its largest held integer in absolute value."
             )
         check_shapes("divide", self.shape, divisor.shape)
-        bounds = self._bounds.shifted(shift).fit("divide")
+        bounds = self._bounds.shift(shift).fit("divide")
         left, right = np.broadcast_arrays(self._shares << np.uint64(shift), divisor._shares)
         held = Bounds(0, bounds.magnitude)
         way = Division.of(left.size, held, divisor._bounds, largest, divisor._owner)
@@ -211,13 +211,13 @@ class SecretInts(LinearInts):
         quotients = Bounds(0, most if largest is None else min(most, largest))
         signed = self._with(left, bounds, scale)
         if bounds.lower >= 0:
-            return signed._divided(right, way, quotients)
+            return signed._divide(right, way, quotients)
         positive = signed >= 0
-        positive_part = select(positive, signed, -signed).bounded(held)
-        whole = positive_part._divided(right, way, quotients)
+        positive_part = select(positive, signed, -signed).with_bounds(held)
+        whole = positive_part._divide(right, way, quotients)
         return select(positive, whole, -whole)
 
-    def _divided(self, right: Word, way: Division, quotients: Bounds) -> Self:
+    def _divide(self, right: Word, way: Division, quotients: Bounds) -> Self:
         left, words = self._shares.reshape(-1), right.reshape(-1)
         shares = way.run(self._session, left, words).reshape(self.shape)
         return type(self)(self._session, shares, quotients, self._scale)

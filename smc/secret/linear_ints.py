@@ -56,12 +56,12 @@ class LinearInts(SharedWords):
         return self._with(np.negative(self._shares), -self._bounds)
 
     def __add__(self, other: LinearInts | Public) -> Self:
-        shares, bounds, owner = self._aligned(other, "add")
-        return self._owned(self._shares + shares, (self._bounds + bounds).fit("add"), owner, self._scale)
+        shares, bounds, owner = self._align(other, "add")
+        return self._new(self._shares + shares, (self._bounds + bounds).fit("add"), owner, self._scale)
 
     def __sub__(self, other: LinearInts | Public) -> Self:
-        shares, bounds, owner = self._aligned(other, "subtract")
-        return self._owned(self._shares - shares, (self._bounds - bounds).fit("subtract"), owner, self._scale)
+        shares, bounds, owner = self._align(other, "subtract")
+        return self._new(self._shares - shares, (self._bounds - bounds).fit("subtract"), owner, self._scale)
 
     def __rsub__(self, other: Public) -> Self:
         return -self + other
@@ -83,7 +83,7 @@ class LinearInts(SharedWords):
                 "matrix product: the other operand is a single number.", "Use * with single numbers."
             )
         check_inner(factor.held.shape[-1], self.shape[0])
-        bounds = _weighed(self._bounds, factor.held).fit("matrix product")
+        bounds = _weigh(self._bounds, factor.held).fit("matrix product")
         product = np.atleast_1d(factor.words @ self._shares)
         return self._with(product, bounds, scale=self._scale + factor.scale)
 
@@ -122,7 +122,7 @@ class LinearInts(SharedWords):
         """
         count = self._shares.size if axis is None else self.shape[axis]
         total = np.atleast_1d(self._shares.sum(axis=axis, dtype=np.uint64))
-        return self._with(total, self._bounds.summed(count).fit("sum"))
+        return self._with(total, self._bounds.sum_of(count).fit("sum"))
 
     def argmin(self, axis: int = -1) -> Self:
         """Where the least of each row along the axis stands, the first one of equals."""
@@ -168,10 +168,10 @@ class LinearInts(SharedWords):
         return SecretBits(self._session, (own & (self._session.role is self._owner)).astype(np.uint8))
 
     def _difference(self, other: LinearInts | Public) -> Self:
-        shares, bounds, owner = self._aligned(other, "compare")
-        return self._owned(self._shares - shares, (self._bounds - bounds).fit("compare"), owner, self._scale)
+        shares, bounds, owner = self._align(other, "compare")
+        return self._new(self._shares - shares, (self._bounds - bounds).fit("compare"), owner, self._scale)
 
-    def _aligned(self, other: LinearInts | Public, operation: str) -> tuple[Word, Bounds, Role | None]:
+    def _align(self, other: LinearInts | Public, operation: str) -> tuple[Word, Bounds, Role | None]:
         """Local shares of the other operand at the local scale, its bounds, and who owns what comes out."""
         if isinstance(other, LinearInts):
             if other._scale != self._scale:
@@ -189,7 +189,7 @@ class LinearInts(SharedWords):
     def _common(self, other: LinearInts) -> Role | None:
         return self._owner if self._owner is other._owner else None
 
-    def _owned(self, shares: Word, bounds: Bounds, owner: Role | None, scale: int) -> Self:
+    def _new(self, shares: Word, bounds: Bounds, owner: Role | None, scale: int) -> Self:
         return type(self)(self._session, shares, bounds, scale, owner)
 
 
@@ -204,7 +204,7 @@ def select(bits: SecretBits, first: Ints, second: Ints) -> Ints:
     Raises:
         UsageError: the two have different scales.
     """
-    shares, bounds, owner = first._aligned(second, "select")
+    shares, bounds, owner = first._align(second, "select")
     check_shapes("select", bits.shape, first.shape, second.shape)
     difference, chosen = np.broadcast_arrays(first.shares - shares, bits.shares)
     gated = mux.select(bits.session, chosen.reshape(-1), difference.reshape(-1), owner)
@@ -245,7 +245,7 @@ def check_inner(left: int, right: int) -> None:
         )
 
 
-def _weighed(bounds: Bounds, weights: NDArray[np.int64]) -> Bounds:
+def _weigh(bounds: Bounds, weights: NDArray[np.int64]) -> Bounds:
     """Of sums of integers times the weights of each row."""
     rows = np.atleast_2d(weights).astype(object)
     plus, minus = np.maximum(rows, 0).sum(axis=1), np.minimum(rows, 0).sum(axis=1)

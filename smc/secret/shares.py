@@ -207,7 +207,7 @@ class SharedWords(NoTruth):
         """The same integers in another shape."""
         return self._with(self._shares.reshape(shape))
 
-    def bounded(self, bounds: Bounds) -> Self:
+    def with_bounds(self, bounds: Bounds) -> Self:
         """The same integers with bounds that the caller vouches for."""
         return self._with(self._shares, bounds)
 

@@ -42,7 +42,7 @@ def uniform(session: Session, bits: int, count: int) -> SecretInts:
     """
     own = SecretBits(session, session.random.bits(bits * count).reshape(count, bits))
     powers = np.left_shift(np.int64(1), np.arange(bits, dtype=np.int64))
-    return (SecretInts.from_bits(own) @ powers).bounded(Bounds(0, (1 << bits) - 1))
+    return (SecretInts.from_bits(own) @ powers).with_bounds(Bounds(0, (1 << bits) - 1))
 
 
 def cost(bits: int, count: int) -> Cost:

@@ -18,7 +18,7 @@ from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
 from smc.secret.sharing.opening import OpenedBits, OpenedShares
 from smc.testing import statements
-from smc.testing.case import Case, ordered, other_orders, run_case, schemas_of, sides_of
+from smc.testing.case import Case, other_orders, reorder, run_case, schemas_of, sides_of
 from smc.testing.demands import ConformanceError, demand
 
 _MANY: Final = 1 << 20
@@ -117,13 +117,13 @@ def rows_are_paired_as_stated(analysis: Analysis, study: Study, case: Case) -> N
     lengths = {len(column) for data in sides_of(case).values() for column in data.values()}
     if facts.pairs_by_position or facts.row_results or not stable or len(lengths) != 1:
         return
-    right = _opened(study, case.alice, case.bob, case)
-    if any(_opened(study, case.alice, case.bob, case) != right for _ in range(4)):
+    right = _open(study, case.alice, case.bob, case)
+    if any(_open(study, case.alice, case.bob, case) != right for _ in range(4)):
         return  # a reference that draws random numbers shows nothing here
     for order in other_orders(lengths.pop()):
-        alice, bob = ordered(case.alice, order), ordered(case.bob, order)
+        alice, bob = reorder(case.alice, order), reorder(case.bob, order)
         demand(
-            _opened(study, alice, bob, case) != right or _opened(study, alice, case.bob, case) == right,
+            _open(study, alice, bob, case) != right or _open(study, alice, case.bob, case) == right,
             "The facts say that rows are not paired by their position, and results depend on it.",
             "Set pairs_by_position in the facts: rows with missing cells would be left out on one side only.",
         )
@@ -136,7 +136,7 @@ def a_check_agrees_with_the_run(analysis: Analysis, study: Study, case: Case) ->
     known = facts.pairs_by_position or facts.matches  # as many persons as local rows at most
     strict = (Limits(minimum_set=_MANY), *([Limits(minimum_group=_MANY)] if facts.exact else []))
     for limits in (NO_LIMITS, *strict):
-        checked = _checked(study, case, limits)
+        checked = _check(study, case, limits)
         try:
             run_case(study, case, limits)
             met = None
@@ -185,18 +185,18 @@ def nothing_is_opened_before_the_gate(analysis: Analysis, study: Study, case: Ca
     del analysis
     opened: list[str] = []
 
-    def closed(channel: Channel) -> None:
+    def close(channel: Channel) -> None:
         del channel
         raise GateClosedError(
             "The gate is closed.", "Let the error through: this check closes the gate on purpose."
         )
 
-    def seen(message: Message) -> None:
+    def see(message: Message) -> None:
         if isinstance(message, OpenedShares | OpenedBits):
             opened.append(message.kind())
 
     try:
-        run_case(study, case, NO_LIMITS, closed, seen)
+        run_case(study, case, NO_LIMITS, close, see)
     except GateClosedError:
         demand(not opened, "A run opens values past its release.", "Open them with release.open.")
         return
@@ -294,12 +294,12 @@ _CHECKS: Final = (
 )
 
 
-def _opened(study: Study, alice: Data, bob: Data, case: Case) -> list[tuple[Table, ...]]:
+def _open(study: Study, alice: Data, bob: Data, case: Case) -> list[tuple[Table, ...]]:
     """The tables of the reference."""
     return [outcome.tables for outcome in study.reference(alice, bob, case.recipients)]
 
 
-def _checked(study: Study, case: Case, limits: Limits) -> DuettoError | None:
+def _check(study: Study, case: Case, limits: Limits) -> DuettoError | None:
     """The first refusal of a preview."""
     sides = sides_of(case)
     found = [study.preview(sides[role], role, limits, schemas_of(sides[role.other])) for role in Role]

@@ -64,7 +64,7 @@ def other_orders(count: int) -> tuple[Sequence[int], ...]:
     return (range(count)[::-1], [*range(1, count), *range(min(1, count))])
 
 
-def ordered(data: Data, order: Sequence[int]) -> Data:
+def reorder(data: Data, order: Sequence[int]) -> Data:
     """The same rows in another order."""
     return {name: _column_in(column, order) for name, column in data.items()}
 
@@ -108,12 +108,12 @@ class _Watched(Channel):
         self._inner.abort(code)
 
 
-def _unseen(message: Message) -> None:
+def _ignore(message: Message) -> None:
     del message
 
 
 def run_case(
-    study: Study, case: Case, limits: Limits, gate: Gate = open_gate, seen: Seen = _unseen
+    study: Study, case: Case, limits: Limits, gate: Gate = open_gate, seen: Seen = _ignore
 ) -> tuple[tuple[Outcome, Outcome], tuple[Traffic, Traffic]]:
     """What both parties get, and what each has sent."""
     sides = sides_of(case)

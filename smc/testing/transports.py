@@ -42,9 +42,9 @@ def check_transport(connect: Connect) -> tuple[str, ...]:
 def frames_keep_their_order(one: Transport, other: Transport) -> None:
     """What is sent arrives once, whole and in order."""
     frames = [Frame(n, "kind", n + 1, 2, n.to_bytes(2, "big")) for n in range(300)]
-    sender = _started(partial(_send_all, one, frames))
+    sender = _start(partial(_send_all, one, frames))
     got = [other.receive() for _ in frames]
-    _ended(sender, "send")
+    _end(sender, "send")
     demand(got == frames, "Frames arrive changed or in another order.", "Deliver them in order, each once.")
 
 
@@ -58,16 +58,16 @@ def both_directions_work_at_once(one: Transport, other: Transport) -> None:
         _send_all(end, frames)
         got[place] = [end.receive() for _ in frames]
 
-    workers = [_started(partial(talk, place, end)) for place, end in enumerate((one, other))]
+    workers = [_start(partial(talk, place, end)) for place, end in enumerate((one, other))]
     for worker in workers:
-        _ended(worker, "send or receive")
+        _end(worker, "send or receive")
     demand(got == {0: frames, 1: frames}, "Frames that cross each other are lost.", "Keep both ways apart.")
 
 
 def silence_ends(one: Transport, other: Transport) -> None:
     """A peer that says nothing is a lost peer, after a while."""
     del other
-    _lost(one.receive, "receive returns although the peer has sent nothing.")
+    _lose(one.receive, "receive returns although the peer has sent nothing.")
 
 
 def close_wakes_the_reader(one: Transport, other: Transport) -> None:
@@ -81,9 +81,9 @@ def close_wakes_the_reader(one: Transport, other: Transport) -> None:
         except PeerLost as error:
             failures.append(error)
 
-    reader = _started(read)
+    reader = _start(read)
     one.close()
-    _ended(reader, "receive")
+    _end(reader, "receive")
     demand(bool(failures), "receive returns on a closed end.", "Raise PeerLost.")
 
 
@@ -92,7 +92,7 @@ def a_cut_is_not_an_end(one: Transport, other: Transport) -> None:
     one.send(Frame(0, "kind", 1, 1, b"x"))
     one.close()
     demand(other.receive().data == b"x", "What was sent before a cut is lost.", "Deliver it first.")
-    _lost(Channel(other).finish, "A cut connection looks like a clean end.")
+    _lose(Channel(other).finish, "A cut connection looks like a clean end.")
 
 
 def closing_twice_is_allowed(one: Transport, other: Transport) -> None:
@@ -115,8 +115,8 @@ def an_abort_carries_its_code(one: Transport, other: Transport) -> None:
 
 def both_sides_can_end(one: Transport, other: Transport) -> None:
     """Both sides end at once, and neither waits for ever."""
-    for worker in [_started(Channel(end).finish) for end in (one, other)]:
-        _ended(worker, "finish")
+    for worker in [_start(Channel(end).finish) for end in (one, other)]:
+        _end(worker, "finish")
 
 
 CHECKS: Final = (
@@ -137,13 +137,13 @@ def _send_all(end: Transport, frames: Sequence[Frame]) -> None:
         end.send(frame)
 
 
-def _started(work: Callable[[], object]) -> threading.Thread:
+def _start(work: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     return thread
 
 
-def _ended(thread: threading.Thread, what: str) -> None:
+def _end(thread: threading.Thread, what: str) -> None:
     thread.join(_PATIENCE)
     demand(
         not thread.is_alive(),
@@ -152,7 +152,7 @@ def _ended(thread: threading.Thread, what: str) -> None:
     )
 
 
-def _lost(work: Callable[[], object], what: str) -> None:
+def _lose(work: Callable[[], object], what: str) -> None:
     try:
         work()
     except PeerLost:

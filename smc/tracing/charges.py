@@ -17,7 +17,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def charged(
+def charge(
     rule: Callable[P, tuple[Cost, Any]],
     *,
     transfers: bool = True,
@@ -38,7 +38,7 @@ def charged(
 
     def decorate(program: Callable[P, T]) -> Callable[P, T]:
         @wraps(program)
-        def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
             session = session_of(args[0])
             if not isinstance(session, TracedSession):
                 return program(*args, **kwargs)
@@ -54,7 +54,7 @@ def charged(
                 session.engine.note_silent(silent_sender(*args, **kwargs))
             return cast(T, shapes)
 
-        return called
+        return call
 
     return decorate
 

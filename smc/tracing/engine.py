@@ -178,7 +178,7 @@ class TracedEngine(SilentEngine):
     @override
     def deliver(self, count: int = 0, words: int = 0) -> None:
         self.setup()
-        (matrices,) = cost.prepared(count, words)
+        (matrices,) = cost.prepare(count, words)
         sent = matrices.first
         first = silent_transfers.prepared_words(*self._ordered_ahead)
         for ordered in (first, self._ordered):
@@ -213,15 +213,15 @@ class TracedEngine(SilentEngine):
 
     @override
     def bits_to_arithmetic(self, bits: Bit, sends: bool | None = None) -> Word:
-        return self._correlated(len(bits), first=self._alice if sends is None else sends)
+        return self._correlate(len(bits), first=self._alice if sends is None else sends)
 
     @override
     def correlate(self, deltas: Word) -> Word:
-        return self._correlated(len(deltas), first=True)
+        return self._correlate(len(deltas), first=True)
 
     @override
     def receive(self, choices: Bit) -> Word:
-        return self._correlated(len(choices), first=False)
+        return self._correlate(len(choices), first=False)
 
     @override
     def exchange(self, deltas: Word, choices: Bit, bits: int = WORD_BITS) -> tuple[Word, Word]:
@@ -276,12 +276,12 @@ class TracedEngine(SilentEngine):
     @override
     def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
         """A pool holds what a traced run does not have."""
-        raise _untraced("Filling a pool")
+        raise _untraceable_error("Filling a pool")
 
     @override
     def use_pool(self, pool: Pool) -> None:
         """A pool holds what a traced run does not have."""
-        raise _untraced("Comparing out of a pool")
+        raise _untraceable_error("Comparing out of a pool")
 
     @override
     def _compare(
@@ -295,7 +295,7 @@ class TracedEngine(SilentEngine):
         self._take(steps, first=holds_x, silent=silent)
         return shape_array(count, np.uint8)
 
-    def _correlated(self, count: int, *, first: bool) -> Word:
+    def _correlate(self, count: int, *, first: bool) -> Word:
         self._take_prepared(
             lambda prepared: cost.bits_to_arithmetic(count, self._lanes, taken=prepared), first=first
         )
@@ -386,5 +386,5 @@ class UntraceableError(DuettoError):
     advice = "Take its price from the planner."
 
 
-def _untraced(what: str) -> UntraceableError:
+def _untraceable_error(what: str) -> UntraceableError:
     return UntraceableError(f"{what} cannot be traced.")

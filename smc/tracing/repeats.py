@@ -48,7 +48,7 @@ def traced_once(program: Callable[P, T]) -> Callable[P, T]:
     """
 
     @wraps(program)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         session = session_of(args[0])
         if not isinstance(session, TracedSession):
             return program(*args, **kwargs)
@@ -71,7 +71,7 @@ def traced_once(program: Callable[P, T]) -> Callable[P, T]:
             session.repeats[key] = _Repeat(steps, more, engine.state, result)
         return result
 
-    return called
+    return call
 
 
 _UNKNOWN: Final = object()
@@ -93,12 +93,12 @@ def _key(value: Any) -> Any:
     if kind is np.ndarray and value.size <= _FEW:
         return kind, value.shape, value.dtype.str, value.tobytes()
     if isinstance(value, tuple | list):
-        return _joined(kind, value)
+        return _join(kind, value)
     if is_dataclass(value) and kind.__hash__ is not None:
-        return _joined(kind, [getattr(value, each.name) for each in fields(value)])
+        return _join(kind, [getattr(value, each.name) for each in fields(value)])
     return kind if kind is TracedSession else _UNKNOWN
 
 
-def _joined(kind: type, values: Sequence[Any]) -> Any:
+def _join(kind: type, values: Sequence[Any]) -> Any:
     parts = tuple(map(_key, values))
     return _UNKNOWN if any(part is _UNKNOWN for part in parts) else (kind, parts)

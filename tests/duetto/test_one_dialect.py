@@ -90,7 +90,7 @@ def in_anonymizer(path: Path, given: dict) -> tuple[list, list]:
     """The same by a specification."""
     dialect = read_dialect(given)
     table = files.table(path, dialect)
-    masses = table.converted(["mass"]).native["mass"].to_list()
+    masses = table.convert(["mass"]).native["mass"].to_list()
     days = [day(cell, dialect.writing.date_format) for cell in table.native["born"].cast(str).to_list()]
     return [None if mass is None else round(10 * mass) for mass in masses], days
 

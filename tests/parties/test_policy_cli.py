@@ -146,7 +146,7 @@ def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())
     job = ParticipantSet("ab" * 8, Account.of("numbers"), "numbers", "south", persons_of(hashes), 5)
-    with history.recorded(job, bool):
+    with history.record(job, bool):
         pass
     (policy.folder / "policy.toml").write_text(
         POLICY.replace(

@@ -18,13 +18,13 @@ from smc.oblivious.ml_kem import CIPHERTEXT_BYTES
 
 
 def sealed(key: bytes) -> tuple[bytes, bytes]:
-    """As `endemic_lattice.sealed`, without secrecy."""
+    """As `endemic_lattice.seal`, without secrecy."""
     ciphertext = hashlib.shake_256(key).digest(CIPHERTEXT_BYTES)
     return hashlib.sha256(ciphertext).digest(), ciphertext
 
 
 def opened(secret: MLKEM768PrivateKey, ciphertext: bytes) -> bytes:
-    """As `endemic_lattice.opened`; fails where the ciphertext is not to the key of this secret."""
+    """As `endemic_lattice.open_ciphertext`; fails where the ciphertext is not to the key of this secret."""
     assert sealed(secret.public_key().public_bytes_raw())[1] == ciphertext
     return hashlib.sha256(ciphertext).digest()
 
@@ -33,6 +33,6 @@ def opened(secret: MLKEM768PrivateKey, ciphertext: bytes) -> bytes:
 def fixed_kem() -> Iterator[None]:
     """Within, base transfers take this one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(endemic_lattice, "sealed", sealed)
-        patch.setattr(endemic_lattice, "opened", opened)
+        patch.setattr(endemic_lattice, "seal", sealed)
+        patch.setattr(endemic_lattice, "open_ciphertext", opened)
         yield

@@ -45,7 +45,7 @@ def of_tree(estimator, part=1.0):
         value = tree.value[number][0]
         return Leaf(tuple(((value / value.sum() if classifies else value) * part).tolist()))
 
-    return Tree.grown(0, node)
+    return Tree.grow(0, node)
 
 
 def of_trees(estimators, classes):

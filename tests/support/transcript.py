@@ -82,7 +82,7 @@ class Shortened:
 
     def hidden(self):
         """As of the honest message."""
-        return type(self._message).hidden()
+        return type(self._message).is_hidden()
 
     def encode(self):
         """One byte less."""

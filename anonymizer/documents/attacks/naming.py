@@ -91,7 +91,7 @@ class WholeTexts:
     def __init__(self, web: Mapping[str, str], others: Iterable[str] = ()) -> None:
         self._names = list(web)
         self._same = [same_text(text) for text in web.values()]
-        self._counted = TfidfVectorizer(analyzer=_analyzed, sublinear_tf=True, dtype=np.float32)
+        self._counted = TfidfVectorizer(analyzer=_analyze, sublinear_tf=True, dtype=np.float32)
         self._counted.fit([*web.values(), *others])
         self._counted.idf_ = self._counted.idf_**2
         self._web = self._counted.transform(web.values())
@@ -118,6 +118,6 @@ class WholeTexts:
         return found
 
 
-def _analyzed(text: str) -> list[str]:
+def _analyze(text: str) -> list[str]:
     words = list(tokens_of(text))
     return [*words, *(f"{one} {other}" for one, other in pairwise(words))]

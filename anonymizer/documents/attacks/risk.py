@@ -23,7 +23,7 @@ MIN_SHARED: Final = 4
 class RiskEvaluation(Protocol):
     """Judges a hit of a search."""
 
-    def shared(self, document: str, search: Search, hit: Hit) -> int:
+    def count_shared(self, document: str, search: Search, hit: Hit) -> int:
         """How many words of R_i a hit has.
 
         Args:
@@ -49,7 +49,7 @@ def successes(attacked: Attacked, evaluation: RiskEvaluation) -> tuple[Success, 
     found = []
     for search in attacked.searches:
         for hit in search.hits:
-            shared = evaluation.shared(attacked.document, search, hit)
+            shared = evaluation.count_shared(attacked.document, search, hit)
             if shared >= evaluation.threshold:
                 kw = tuple(one.lemma for one in search.keywords)
                 found.append(Success(kw, hit.name, shared if evaluation.counts else 0))
@@ -61,7 +61,7 @@ def most_shared(attacked: Attacked, evaluation: RiskEvaluation) -> int:
     """W of a document: the most words of R_i that a hit of its searches has; 0 without hits."""
     return max(
         (
-            evaluation.shared(attacked.document, search, hit)
+            evaluation.count_shared(attacked.document, search, hit)
             for search in attacked.searches
             for hit in search.hits
         ),
@@ -111,7 +111,7 @@ class KnownNames:
             self._names[document] = wanted
         self._texts = _Texts()
 
-    def shared(self, document: str, search: Search, hit: Hit) -> int:  # noqa: ARG002
+    def count_shared(self, document: str, search: Search, hit: Hit) -> int:  # noqa: ARG002
         """How many of the names are in the hit.
 
         Raises:
@@ -146,7 +146,7 @@ class SharedWords:
         self._words, self._top = words, top
         self._texts = _Texts()
 
-    def shared(self, document: str, search: Search, hit: Hit) -> int:
+    def count_shared(self, document: str, search: Search, hit: Hit) -> int:
         """w: how many of the words other than those of the search are in the hit.
 
         Raises:

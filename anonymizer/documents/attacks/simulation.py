@@ -26,7 +26,7 @@ class SimulatedAttacks:
         size: |KW|; what the label of the document decides if it is not given.
         groups: so many keyword sets KW are searched with, each of the words that the ones before have left;
             the thesis has one. What a single search misses among words of equal information, the next finds.
-        original: lemmas that the sanitizer did not write; see `Preprocessing.prepared`.
+        original: lemmas that the sanitizer did not write; see `Preprocessing.prepare`.
         progress: is called after each search of a round.
     """
 
@@ -64,7 +64,7 @@ class SimulatedAttacks:
         """
         left = words
         for _ in range(self._groups):
-            keywords = self._preprocessing.prepared(left, self._original, size=self._size).keywords
+            keywords = self._preprocessing.prepare(left, self._original, size=self._size).keywords
             if not keywords:
                 break
             attacked = self._attacker.attack(self._document, keywords, progress=self._progress)

@@ -120,7 +120,7 @@ def read_annotated(documents: Path, mentions: Path, split: str | None = None) ->
         marked[row["doc_id"]].append(
             (line, _mention(row, f"{mentions}, line {line}", len(texts[row["doc_id"]])))
         )
-    _nested(marked, mentions)
+    _check_nesting(marked, mentions)
     return tuple(
         Annotated(Document(name, text), tuple(sorted({one for _, one in marked[name]})), forms[name])
         for name, text in texts.items()
@@ -174,7 +174,7 @@ def _mention(row: Mapping[str, str], place: str, length: int) -> Mention:
     return Mention(start, end, cast(Kind, row["entity_type"]), cast(Identifier, row["identifier_type"]))
 
 
-def _nested(marked: Mapping[str, list[tuple[int, Mention]]], path: Path) -> None:
+def _check_nesting(marked: Mapping[str, list[tuple[int, Mention]]], path: Path) -> None:
     for name, mentions in marked.items():
         open_ones: list[Mention] = []
         for line, one in sorted(mentions, key=lambda pair: (pair[1].start, -pair[1].end)):

@@ -76,13 +76,13 @@ class Trained:
         tagger.open_inmemory(held)
         return cls(held, tagger, threshold)
 
-    def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
+    def find(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """What is an identifier with at least the probability `threshold`.
 
         A word beside such a one needs half of it. A finding ends where another kind, or another mention of
         the same kind, is more probable; its own probability is that of its most probable word.
         """
-        rows = features(document, words, Rules("en").found(document, words))
+        rows = features(document, words, Rules("en").find(document, words))
         labels = self.tagger.labels()
         findings: list[Found] = []
         for start, end in sentences(document, words):
@@ -90,11 +90,11 @@ class Trained:
             chances = [
                 {label: self.tagger.marginal(label, at) for label in labels} for at in range(end - start)
             ]
-            findings += self._joined(words[start:end], chances)
+            findings += self._join(words[start:end], chances)
         return tuple(findings)
 
-    def _joined(self, words: tuple[Word, ...], chances: Sequence[Mapping[str, float]]) -> Iterator[Found]:
-        masks = [sum(chance for label, chance in one.items() if _masked(label)) for one in chances]
+    def _join(self, words: tuple[Word, ...], chances: Sequence[Mapping[str, float]]) -> Iterator[Found]:
+        masks = [sum(chance for label, chance in one.items() if _is_masked(label)) for one in chances]
         chosen = [mask >= self.threshold for mask in masks]
         for order in (range(1, len(words)), range(len(words) - 2, -1, -1)):
             step = -1 if order.step > 0 else 1
@@ -138,9 +138,9 @@ def train(documents: Sequence[Annotated], words: Sequence[tuple[Word, ...]]) -> 
     trainer = _crfsuite().Trainer(algorithm="lbfgs", params=_PARAMETERS, verbose=False)
     seen: set[bool] = set()
     for one, said in zip(documents, words, strict=True):
-        rows = features(one.document, said, Rules("en").found(one.document, said))
+        rows = features(one.document, said, Rules("en").find(one.document, said))
         labels = _labels(one, said)
-        seen |= {_masked(label) for label in labels}
+        seen |= {_is_masked(label) for label in labels}
         for start, end in sentences(one.document, said):
             trainer.append(rows[start:end], labels[start:end])
     if seen != {True, False}:
@@ -169,7 +169,7 @@ def _labels(one: Annotated, words: Sequence[Word]) -> list[str]:
     return labels
 
 
-def _masked(label: str) -> bool:
+def _is_masked(label: str) -> bool:
     return label != "O" and label.split("-")[1] in _MASKED
 
 
@@ -178,7 +178,7 @@ def _kind(chances: Mapping[str, float]) -> tuple[Kind, bool]:
     kinds: dict[str, float] = {}
     begin: dict[str, float] = {}
     for label, chance in chances.items():
-        if _masked(label):
+        if _is_masked(label):
             place, _, kind = label.split("-")
             kinds[kind] = kinds.get(kind, 0.0) + chance
             begin[kind] = begin.get(kind, 0.0) + (chance if place == "B" else 0.0)

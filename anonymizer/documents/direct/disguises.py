@@ -20,7 +20,7 @@ _LETTERS: Final = (("m", "rn"), ("o", "0"), ("l", "1"), ("I", "l"))
 _DIGITS: Final = (("0", "O"), ("1", "l"))
 
 
-def _parted(text: str) -> str:
+def _long_hyphenated(text: str) -> str:
     """Long words with a hyphen and the end of a line in their middle."""
     return _WORD.sub(lambda one: f"{one[0][: len(one[0]) // 2]}-\n{one[0][len(one[0]) // 2 :]}", text)
 
@@ -36,7 +36,7 @@ def _misread(word: str) -> str:
 
 
 DISGUISES: Final[Mapping[str, Callable[[str], str]]] = {
-    "hyphens": _parted,
+    "hyphens": _long_hyphenated,
     "spaced": " ".join,
     "zero-width": "\u200b".join,
     "look-alikes": lambda text: text.translate(_ALIKE),

@@ -93,7 +93,7 @@ def features(document: Document, words: tuple[Word, ...], hits: Sequence[Found])
         one list of names of features per word; a feature is there or not.
     """
     places = gazetteers.places(tuple(word.text for word in words))
-    ruled = _ruled(words, hits)
+    ruled = _rule_features(words, hits)
     around = _around(words, ruled)
     single = [
         _single(word, place, rule) + more
@@ -130,7 +130,7 @@ def _single(word: Word, place: str, rule: str) -> list[str]:
     return found
 
 
-def _ruled(words: tuple[Word, ...], hits: Sequence[Found]) -> list[str]:
+def _rule_features(words: tuple[Word, ...], hits: Sequence[Found]) -> list[str]:
     """What the rules say of each word: the kind, and whether it begins the finding. Longer findings win."""
     kinds = [""] * len(words)
     for hit in sorted(hits, key=lambda one: (one.start - one.end, one.start)):

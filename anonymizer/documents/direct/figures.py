@@ -76,7 +76,7 @@ class FirstPassFigure:
         """What is known, for people."""
         return (
             f"Of {self.texts} invented {LANGUAGE_NAMES[self.language]} texts of the kind {self.kind!r}, "
-            f"which are {_filled(self.templates, self.texts)}, the first pass alone hides "
+            f"which are {_describe_templates(self.templates, self.texts)}, the first pass alone hides "
             f"{self.direct_whole} of {self.direct} direct identifiers and {self.quasi_whole} of {self.quasi} "
             f"quasi-identifiers; {self.right / self.words:.2f} of the words that it hides belong to one. "
             "In other texts of this kind more can be missed than these can show: real texts will have lower "
@@ -140,7 +140,7 @@ def _without_a_miss(language: Language, figures: Iterable[FirstPassFigure]) -> s
     return f"| {language} | {len(whole)} | {sum(whole)} | [{low:.2f}, {high:.2f}] |"
 
 
-def _filled(templates: int, texts: int) -> str:
+def _describe_templates(templates: int, texts: int) -> str:
     """How texts came from templates."""
     if templates == texts:
         return "each written for itself"

@@ -44,6 +44,6 @@ class Recognizer(Protocol):
         """A word for reports."""
         ...
 
-    def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
+    def find(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """What it finds in a document whose words are given; findings may overlap."""
         ...

@@ -107,10 +107,10 @@ class Lexicon:
 
         return cls(language)
 
-    def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
+    def find(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """All names in a text."""
         strong = self._strong(words)
-        return (*self._joined(document.text, words, strong), *self._small(document.text, words, strong))
+        return (*self._join(document.text, words, strong), *self._small(document.text, words, strong))
 
     def _small(self, text: str, words: Sequence[Word], strong: Sequence[Kind | None]) -> Iterator[Found]:
         """English names in small letters: a first name, or one with a capital elsewhere, and a surname.
@@ -211,7 +211,7 @@ class Lexicon:
         before = words[at - 1]
         return before.text[-1] in _ENDS or before.text in "\"'“”‘«»(-–" or words[at].start - before.end > 1
 
-    def _joined(self, text: str, words: Sequence[Word], strong: Sequence[Kind | None]) -> Iterator[Found]:
+    def _join(self, text: str, words: Sequence[Word], strong: Sequence[Kind | None]) -> Iterator[Found]:
         at = 0
         while at < len(words):
             if strong[at] is None:

@@ -39,7 +39,7 @@ def read_shipped_model() -> bytes:
         FileError: it is not the one that was released.
     """
     content = resources.files(__package__).joinpath(SHIPPED).read_bytes()
-    return _vouched(content, SHIPPED_SHA256, f"The shipped model {SHIPPED}")
+    return _check_digest(content, SHIPPED_SHA256, f"The shipped model {SHIPPED}")
 
 
 def model(path: Path, sha256: str | None = None) -> bytes:
@@ -60,7 +60,7 @@ def model(path: Path, sha256: str | None = None) -> bytes:
         raise FileError(f"{path} cannot be read: {problem.strerror}.", "Check the path.") from None
     if len(content) > _MAX_BYTES:
         raise FileError(f"{path} is larger than {_MAX_BYTES >> 20} MiB.", "Give a model of CRFsuite.")
-    return _vouched(content, _said(path) if sha256 is None else sha256.lower(), str(path))
+    return _check_digest(content, _read_description(path) if sha256 is None else sha256.lower(), str(path))
 
 
 def describe_model(content: bytes, facts: dict[str, Any]) -> str:
@@ -74,7 +74,7 @@ def describe_model(content: bytes, facts: dict[str, Any]) -> str:
     return json.dumps({**head, **facts}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _said(path: Path) -> str:
+def _read_description(path: Path) -> str:
     try:
         found = json.loads(beside(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -97,7 +97,7 @@ def _said(path: Path) -> str:
     return digest
 
 
-def _vouched(content: bytes, digest: str, name: str) -> bytes:
+def _check_digest(content: bytes, digest: str, name: str) -> bytes:
     if hashlib.sha256(content).hexdigest() != digest:
         raise FileError(f"{name} does not have the expected SHA-256.", "Get it again from where it was made.")
     if not content.startswith(_MAGIC):

@@ -66,7 +66,7 @@ class KnownPersons:
     def __init__(self, names: Mapping[str, tuple[str, ...]]) -> None:
         self._names = names
 
-    def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
+    def find(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """All places of the names in a document; adjacent parts of a name as one."""
         parts = name_parts(self._names.get(document.name, ()))
         if not parts:
@@ -80,7 +80,7 @@ class KnownPersons:
                 spans += _inside(solid, places, part)
             elif len(part) >= _INSIDE:
                 spans += [_whole(text, span) for span in _inside(solid, places, part)]
-        return tuple(Found(start, end, "PERSON", self.name) for start, end in _merged(text, spans))
+        return tuple(Found(start, end, "PERSON", self.name) for start, end in _merge(text, spans))
 
 
 def name_parts(names: Iterable[str]) -> frozenset[str]:
@@ -129,7 +129,7 @@ def _whole(text: str, span: Span) -> Span:
     return start, end
 
 
-def _merged(text: str, spans: list[Span]) -> list[Span]:
+def _merge(text: str, spans: list[Span]) -> list[Span]:
     """Spans in their order; those with nothing or blanks between them as one."""
     found: list[Span] = []
     for start, end in sorted(spans):

@@ -54,7 +54,7 @@ class Presidio:
         ]
         return cls(tuple(one for make in made if (one := make()).supported_language == language), least)
 
-    def found(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
+    def find(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
         """What Presidio finds; its score is taken for the probability, which it is not in a strict sense."""
         hits = {
             Found(hit.start, hit.end, _KINDS.get(hit.entity_type, "CODE"), self.name, float(hit.score))

@@ -15,14 +15,14 @@ from anonymizer.documents.direct.sudachi import Sudachi
 from anonymizer.documents.texts.text import Language
 
 
-def _trained(language: Language, threshold: float) -> Recognizer | None:
+def _load_trained(language: Language, threshold: float) -> Recognizer | None:
     return Trained.of(threshold=threshold) if language == "en" else None
 
 
 RECOGNIZERS: Final[Mapping[str, Callable[[Language, float], Recognizer | None]]] = {
     "rules": lambda language, _: Rules(language),
     "lexicon": lambda language, _: Sudachi() if language == "ja" else Lexicon.of(language),
-    "crf": _trained,
+    "crf": _load_trained,
     "spacy": lambda language, _: Spacy.of(language),
     "presidio": lambda language, _: Presidio.of(language),
 }

@@ -92,12 +92,12 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
 def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
-    pattern = _compiled(rule.pattern)
+    pattern = _compile(rule.pattern)
     group = "it" if "it" in pattern.groupindex else 0
     for match in pattern.finditer(text):
         start, end = match.span(group)
@@ -108,7 +108,7 @@ def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
         if rule.each is None:
             yield start, end
         else:
-            yield from (one.span() for one in _compiled(rule.each).finditer(text, start, end))
+            yield from (one.span() for one in _compile(rule.each).finditer(text, start, end))
 
 
 def _outermost(hits: list[Found]) -> tuple[Found, ...]:
@@ -133,7 +133,7 @@ class Rules:
     language: Language
     name: str = "rules"
 
-    def found(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
+    def find(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
         """What the rules find, in their order within the text; `by` is the name of the rule."""
         hits = [
             Found(start, end, rule.kind, rule.name)

@@ -67,7 +67,7 @@ class Spacy:
             f"Install one of {', '.join(_MODELS[language])}, or leave out the recognizer 'spacy'.",
         )
 
-    def found(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
+    def find(self, document: Document, words: tuple[Word, ...] = ()) -> tuple[Found, ...]:  # noqa: ARG002
         """What the model finds; models of spaCy say no probability, so that it is 1."""
         return tuple(
             Found(one.start_char, one.end_char, _KINDS[one.label_.upper()], self.name)

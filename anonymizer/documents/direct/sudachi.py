@@ -37,7 +37,7 @@ class Sudachi:
 
     name: str = "lexicon"
 
-    def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
+    def find(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """All names in a text whose words Sudachi has tagged."""
         hits = [*self._persons(words), *self._places(words)]
         hits += [

@@ -81,7 +81,7 @@ def engine_of(
     kind = given.get("kind")
     if not isinstance(kind, str) or kind not in _KEYS:
         raise SpecError(f"{place}: {kind!r} is not a kind of engine.", near(str(kind), KINDS))
-    _checked(given, kind, place)
+    _check_keys(given, kind, place)
     if kind == "folder":
         path = Path(given["path"])
         return FolderIndex(texts(path), f"the folder {path}", progress)
@@ -99,7 +99,7 @@ def engine_of(
     return Cached(engine, Path(given["cache"]), given.get("cache_days", 30)) if "cache" in given else engine
 
 
-def _checked(given: Mapping[str, Any], kind: str, place: str) -> None:
+def _check_keys(given: Mapping[str, Any], kind: str, place: str) -> None:
     known = _KEYS[kind]
     table_of(given, place).only(("kind", *known))
     for key in _NEEDED[kind]:

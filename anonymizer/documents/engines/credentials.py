@@ -27,7 +27,7 @@ class Secret:
     def __repr__(self) -> str:
         return "Secret(...)"
 
-    def shown(self) -> str:
+    def reveal(self) -> str:
         """The key itself, for the header of a request alone."""
         return self._text
 
@@ -40,7 +40,7 @@ def from_variable(name: str) -> Secret:
     """
     if name not in os.environ:
         raise SpecError(f"The environment has no variable {name}.", f"Set it: export {name}=...")
-    return _checked(os.environ[name], f"The environment variable {name}")
+    return _check_key(os.environ[name], f"The environment variable {name}")
 
 
 def from_file(path: Path) -> Secret:
@@ -57,10 +57,10 @@ def from_file(path: Path) -> Secret:
             text = opened.read(_LONGEST + 1)
     except OSError as problem:
         raise FileError(f"{path} cannot be read: {type(problem).__name__}.", "Check the path.") from None
-    return _checked(text.decode("latin-1"), str(path))
+    return _check_key(text.decode("latin-1"), str(path))
 
 
-def _checked(text: str, place: str) -> Secret:
+def _check_key(text: str, place: str) -> Secret:
     key = text.strip()
     if not _VISIBLE.fullmatch(key) or len(key) > _LONGEST:
         raise SpecError(

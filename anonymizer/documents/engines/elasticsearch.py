@@ -67,7 +67,7 @@ class Elasticsearch:
             "track_total_hits": False,
             "query": {"bool": {"must": phrases}},
         }
-        answer = self._server.asked(
+        answer = self._server.ask(
             f"/{self._index}/_search", json.dumps(query).encode("ascii"), "application/json"
         )
         shown = self._server.shown

@@ -65,7 +65,7 @@ class Server:
     Only one request is under way at a time. Certificates are always checked. Redirections are not followed,
     since they would carry the words to whom nobody named. Requests are sent as POST, so that words do not
     stand in addresses, which proxies and servers write down. The proxies of the environment (HTTPS_PROXY,
-    NO_PROXY and so on) are used, and named in `shown`; to this machine none is.
+    NO_PROXY and so on) are used, and named in `reveal`; to this machine none is.
 
     Args:
         url: its address, with "https", or "http" to this machine.
@@ -118,7 +118,7 @@ class Server:
     def __repr__(self) -> str:
         return f"Server({self.shown!r})"
 
-    def asked(self, path: str, body: bytes, kind: str) -> Any:
+    def ask(self, path: str, body: bytes, kind: str) -> Any:
         """What the server answers, as plain values of JSON that nobody has checked yet.
 
         Args:
@@ -134,16 +134,16 @@ class Server:
             with self._lock:
                 self._sleep(max(self._next - self._clock(), 0.0))
                 self._next = self._clock() + 1 / self.manners.per_second
-                answer = self._sent(path, body, kind)
+                answer = self._send(path, body, kind)
             if isinstance(answer, Answer) and answer.status not in _PASSING:
                 return self._read(answer)
             wait = self._wait(answer, failures)
             failures += 1
             if failures >= self.manners.attempts or wait > self.manners.patience:
-                raise self._failed(answer, wait)
+                raise self._failure(answer, wait)
             self._sleep(wait)
 
-    def _sent(self, path: str, body: bytes, kind: str) -> Answer | EngineError:
+    def _send(self, path: str, body: bytes, kind: str) -> Answer | EngineError:
         headers = {"Content-Type": kind, "User-Agent": "duetto"}
         if self._authorization:
             headers["Authorization"] = self._authorization.header()
@@ -189,7 +189,7 @@ class Server:
                 pass
         return min(2.0**failures, self.manners.patience)
 
-    def _failed(self, answer: Answer | EngineError, wait: float) -> EngineError:
+    def _failure(self, answer: Answer | EngineError, wait: float) -> EngineError:
         if isinstance(answer, EngineError):
             return answer
         if answer.status == 429:
@@ -251,7 +251,7 @@ class Authorization:
 
     def header(self) -> str:
         """What is sent."""
-        return f"{self._scheme} {self._key.shown()}"
+        return f"{self._scheme} {self._key.reveal()}"
 
 
 def _address(url: str, *, plain: bool) -> tuple[str, str, bool, str]:

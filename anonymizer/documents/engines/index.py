@@ -59,7 +59,7 @@ class FolderIndex:
         # An empty name is a database of its own that moves to an unnamed file when it outgrows its cache.
         self._store = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         try:
-            self._size = self._filled(documents, progress or (lambda _: None))
+            self._size = self._fill(documents, progress or (lambda _: None))
             self.digest = self._digest()
         except sqlite3.Error as problem:
             self.close()
@@ -127,7 +127,7 @@ class FolderIndex:
             raise self._unfit(problem) from None
         return tuple(Hit(name, text) for name, text in rows)
 
-    def _filled(self, documents: Iterable[tuple[str, str]], progress: Callable[[int], None]) -> int:
+    def _fill(self, documents: Iterable[tuple[str, str]], progress: Callable[[int], None]) -> int:
         self._store.execute("PRAGMA journal_mode = OFF")
         self._store.execute("PRAGMA synchronous = OFF")
         self._store.execute(f"PRAGMA cache_size = -{_MEMORY}")

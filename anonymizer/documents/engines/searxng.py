@@ -51,7 +51,7 @@ class SearXNG:
         if not phrases:
             return ()
         query = {"q": " ".join(phrases), "format": "json", "language": self._language, "pageno": "1"}
-        answer = self._server.asked("/search", urlencode(query).encode(), "application/x-www-form-urlencoded")
+        answer = self._server.ask("/search", urlencode(query).encode(), "application/x-www-form-urlencoded")
         results = member(answer, "results", list, self._server.shown)
         if not results and isinstance(answer, dict) and answer.get("unresponsive_engines"):
             raise EngineError(

@@ -51,7 +51,7 @@ class _Watch:
         self._over = False
         self._connection: HTTPConnection | None = None
 
-    def connected(self, connection: HTTPConnection) -> None:
+    def on_connect(self, connection: HTTPConnection) -> None:
         """A connection stands; no request goes out by one that comes too late."""
         with self._lock:
             self._connection = connection
@@ -75,7 +75,7 @@ class _Plain(HTTPConnection):
     @override
     def connect(self) -> None:
         super().connect()
-        _watched.watch.connected(self)
+        _watched.watch.on_connect(self)
 
 
 class _Secure(_Plain, HTTPSConnection):
@@ -142,7 +142,7 @@ class Transport:
         def work() -> None:
             _watched.watch = watch
             try:
-                found.append(self._exchanged(url, body, headers, seconds, size))
+                found.append(self._exchange(url, body, headers, seconds, size))
             except BaseException as problem:  # raised again by the one who waits
                 failed.append(problem)
 
@@ -159,7 +159,7 @@ class Transport:
             raise failed[0]
         return found[0]
 
-    def _exchanged(
+    def _exchange(
         self, url: str, body: bytes, headers: Mapping[str, str], seconds: float, size: int
     ) -> Answer:
         answer = self._manager.request(

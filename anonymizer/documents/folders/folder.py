@@ -113,7 +113,7 @@ def read(path: Path, *, encoding: str = "", limits: Limits | None = None) -> Fol
                 raise FileError(
                     f"{path} holds more than {limits.total:,} bytes.", "Split it into several folders."
                 )
-            opened = form.opened(name, data)
+            opened = form.open(name, data)
         except FileError as problem:
             if left < 0:
                 raise
@@ -141,9 +141,9 @@ def _files(top: Path, folder: Path, skipped: list[str]) -> Iterator[tuple[str, P
         place = Path(entry.path)
         name = place.relative_to(top).as_posix()
         if entry.is_symlink():
-            skipped.append(f"{_shown(name)} is a link, which is not followed.")
+            skipped.append(f"{_escape(name)} is a link, which is not followed.")
         elif entry.name.startswith("."):
-            skipped.append(f"{_shown(name)} is hidden, and was not read.")
+            skipped.append(f"{_escape(name)} is hidden, and was not read.")
         elif entry.is_dir(follow_symlinks=False):
             yield from _files(top, place, skipped)
         else:
@@ -158,13 +158,13 @@ def _plain(name: str) -> str:
     """
     if not name.isprintable():
         raise FileError(
-            f"The name {_shown(name)} holds characters that cannot be printed.",
+            f"The name {_escape(name)} holds characters that cannot be printed.",
             "Rename the file or its folder.",
         )
     return name
 
 
-def _shown(name: str) -> str:
+def _escape(name: str) -> str:
     return name if name.isprintable() else ascii(name)
 
 

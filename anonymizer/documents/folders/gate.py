@@ -109,7 +109,7 @@ class DocumentGate:
             for one in documents:
                 target = place / one.released
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(one.source.opened.written(one.edits))
+                target.write_bytes(one.source.opened.apply_edits(one.edits))
             manifest = replace(
                 manifest,
                 files={one.released: _digest((place / one.released).read_bytes()) for one in documents},
@@ -144,7 +144,7 @@ class DocumentGate:
                     one.source.name,
                     f"The name that {one.source.name} is released under holds a word that must be gone.",
                     "Let the documents be numbered.",
-                    (f"{one.released} holds {_quoted(inside)}: leave out --keep-names, or rename the file.",),
+                    (f"{one.released} holds {_quote(inside)}: leave out --keep-names, or rename the file.",),
                 )
         for text in dict.fromkeys(one.why for one in manifest.accepted):
             words = dict.fromkeys(text[slice(*one.span)] for one in everywhere.standing(text))
@@ -154,7 +154,7 @@ class DocumentGate:
                     None,
                     "A reason, which the manifest would say, holds a word that must be gone from a document.",
                     "Give the reason without the word.",
-                    (f"The reason {_quoted([text])} holds {_quoted(words)}: give it without.",),
+                    (f"The reason {_quote([text])} holds {_quote(words)}: give it without.",),
                 )
 
     def _of_document(self, one: Outgoing, data: bytes, shared: Terms) -> Iterator[Finding]:
@@ -162,7 +162,7 @@ class DocumentGate:
         form = format_of(one.released)
         expected = apply_edits(one.source.opened.text, one.edits)
         try:
-            again = form.opened(one.released, data)
+            again = form.open(one.released, data)
         except FileError as problem:
             if not expected.strip():
                 yield Finding("empty", name, f"Nothing of {name} is left.", "Take it out of the folder.")
@@ -171,7 +171,7 @@ class DocumentGate:
             return
         if _solid(again.text) != _solid(expected):
             yield Finding("altered", name, f"{name} read back is not the original with its edits.", _DEFECT)
-        if again.dropped or again.written(()) != data:
+        if again.dropped or again.apply_edits(()) != data:
             yield Finding("container", name, f"The file of {name} holds something beside its text.", _DEFECT)
         terms = (Terms(one.terms), shared)
         standing = still_standing(again.text, one.edits, terms, one.kept)
@@ -219,7 +219,7 @@ def _decision(one: Outgoing, word: str) -> str:
     said = [edit.text for edit in one.edits if edit.cause == "person" and word in edit.text]
     name = one.source.name
     if said or word not in one.source.opened.text:
-        return f"A text that a [[hide]] writes into {name} holds {_quoted([word])}: write another text there."
+        return f"A text that a [[hide]] writes into {name} holds {_quote([word])}: write another text there."
     return deciding(name, word)
 
 
@@ -233,7 +233,7 @@ def deciding(document: str, word: str) -> str:
     )
 
 
-def _quoted(words: Iterable[str]) -> str:
+def _quote(words: Iterable[str]) -> str:
     return ", ".join(json.dumps(one, ensure_ascii=False) for one in words)
 
 

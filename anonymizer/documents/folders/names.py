@@ -30,7 +30,7 @@ def released_names(
         FileError: two documents would have one name, in a file system that knows no case.
     """
     if keep:
-        names = {one.name: _kept(one) for one in sources}
+        names = {one.name: _keep_name(one) for one in sources}
         _distinct(names)
         return names
     order = Randomness(seed, "order of the documents").permutation(len(sources)).tolist()
@@ -41,7 +41,7 @@ def released_names(
     }
 
 
-def _kept(source: Source) -> str:
+def _keep_name(source: Source) -> str:
     path = PurePosixPath(source.name)
     if source.opened.ending in source.form.endings:
         return source.name

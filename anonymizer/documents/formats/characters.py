@@ -78,7 +78,7 @@ def known_encoding(encoding: str) -> str:
     return found
 
 
-def seen(name: str, text: str) -> str:
+def remove_unseen(name: str, text: str) -> str:
     """A text without characters that nobody sees; they could part a word, so that nobody finds it.
 
     Raises:

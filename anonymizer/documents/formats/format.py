@@ -18,12 +18,12 @@ class Opened(Protocol):
 
     @property
     def ending(self) -> str:
-        """Of the file that `written` makes, such as ".docx"; a format may be written as another one."""
+        """Of the file that `apply_edits` makes, such as ".docx"; a format may be written as another one."""
         ...
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """What `written` leaves out since no edit can reach it, a sentence each."""
+        """What `apply_edits` leaves out since no edit can reach it, a sentence each."""
         ...
 
     @property
@@ -31,7 +31,7 @@ class Opened(Protocol):
         """What to know of the text itself, a sentence each, such as that readers may not see all of it."""
         ...
 
-    def written(self, edits: Sequence[Edit]) -> bytes:
+    def apply_edits(self, edits: Sequence[Edit]) -> bytes:
         """The file with edits made, and without anything that is not in `text`.
 
         What is written can be read again, with the edited text; blanks and line breaks may differ, since
@@ -56,7 +56,7 @@ class Format(Protocol):
         """Of its files, in lower case with the dot."""
         ...
 
-    def opened(self, name: str, data: bytes) -> Opened:
+    def open(self, name: str, data: bytes) -> Opened:
         """Read a file.
 
         Args:

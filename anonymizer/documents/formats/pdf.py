@@ -12,7 +12,7 @@ from typing import Final
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
-from anonymizer.documents.formats.characters import INVISIBLE, check_not_empty, seen
+from anonymizer.documents.formats.characters import INVISIBLE, check_not_empty, remove_unseen
 from anonymizer.documents.formats.plain import Plain, PlainText
 from anonymizer.documents.formats.visibility import Visibility
 from anonymizer.errors import FileError, list_names
@@ -55,7 +55,7 @@ class Pdf:
     characters: int = CHARACTERS
     endings: tuple[str, ...] = (".pdf",)
 
-    def opened(self, name: str, data: bytes) -> PlainText:
+    def open(self, name: str, data: bytes) -> PlainText:
         """Read the text of all pages; words that are parted at the end of a line are joined."""
         if b"%PDF-" not in data[:1024]:
             raise FileError(f"{name} is not a PDF.", "Save it anew as PDF, or give it its right ending.")
@@ -69,7 +69,7 @@ class Pdf:
             )
         raw = "\n".join(page.strip("\n") for page in pages) + "\n"
         raw = raw.replace("\r\n", "\n").translate(_LIGATURES)
-        text = check_not_empty(name, seen(name, _PARTED.sub("", raw)))
+        text = check_not_empty(name, remove_unseen(name, _PARTED.sub("", raw)))
         dropped = [_LEFT]
         if blank:
             dropped.append(f"Pages without text, which may be scanned: {', '.join(blank)}.")

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from anonymizer.documents.formats.characters import INVISIBLE, check_not_empty, decode, seen, writable
+from anonymizer.documents.formats.characters import (
+    INVISIBLE,
+    check_not_empty,
+    decode,
+    remove_unseen,
+    writable,
+)
 from anonymizer.documents.texts.edits import Edit, apply_edits
 
 
@@ -18,7 +24,7 @@ class PlainText:
     dropped: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
 
-    def written(self, edits: Sequence[Edit]) -> bytes:
+    def apply_edits(self, edits: Sequence[Edit]) -> bytes:
         """The file with edits made."""
         for edit in edits:
             writable(edit.text)
@@ -36,10 +42,10 @@ class Plain:
     encoding: str = ""
     endings: tuple[str, ...] = (".txt", ".md")
 
-    def opened(self, name: str, data: bytes) -> PlainText:
+    def open(self, name: str, data: bytes) -> PlainText:
         """Read a file."""
         raw = decode(name, data, self.encoding)
-        text = check_not_empty(name, seen(name, raw))
+        text = check_not_empty(name, remove_unseen(name, raw))
         ending = ".md" if name.lower().endswith(".md") else ".txt"
         return PlainText(text, ending, (INVISIBLE,) if text != raw else ())
 

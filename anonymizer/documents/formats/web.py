@@ -10,7 +10,13 @@ from typing import Any, Final
 
 from lxml import etree, html
 
-from anonymizer.documents.formats.characters import INVISIBLE, check_not_empty, decode, known_encoding, seen
+from anonymizer.documents.formats.characters import (
+    INVISIBLE,
+    check_not_empty,
+    decode,
+    known_encoding,
+    remove_unseen,
+)
 from anonymizer.documents.formats.pieces import TAIL, TEXT, Flow, Piece, changes, put
 from anonymizer.documents.formats.tags import (
     BLOCKS,
@@ -50,13 +56,13 @@ class Page:
     pieces: tuple[Piece, ...] = field(repr=False)
     ending: str = ".html"
 
-    def written(self, edits: Sequence[Edit]) -> bytes:
+    def apply_edits(self, edits: Sequence[Edit]) -> bytes:
         """The page with edits made, as UTF-8."""
         root = deepcopy(self.root)
         nodes = list(root.iter())
         for piece, text in changes(self.text, self.pieces, edits):
             put(nodes, piece, text)
-        return _serialized(_steady("page", _serialized(root).decode("utf-8"), set())[0])
+        return _serialize(_steady("page", _serialize(root).decode("utf-8"), set())[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +76,12 @@ class Web:
     encoding: str = ""
     endings: tuple[str, ...] = (".html", ".htm")
 
-    def opened(self, name: str, data: bytes) -> Page:
+    def open(self, name: str, data: bytes) -> Page:
         """Read a page."""
         if len(data) > _LARGEST:
             raise FileError(f"{name} is larger than {_LARGEST:,} bytes.", "Split it into several pages.")
-        raw = decode(name, data, _declared(name, data) or self.encoding)
-        page = check_not_empty(name, seen(name, raw))
+        raw = decode(name, data, _declared_encoding(name, data) or self.encoding)
+        page = check_not_empty(name, remove_unseen(name, raw))
         said = {INVISIBLE} if page != raw else set()
         root, flow = _steady(name, page, said)
         text = check_not_empty(name, flow.text)
@@ -83,7 +89,7 @@ class Web:
 
     def strings(self, data: bytes) -> Iterator[str]:
         """All texts, attributes and comments of a page that was written."""
-        tree = _parsed("page", data.decode("utf-8"))
+        tree = _parse("page", data.decode("utf-8"))
         shown = []
         for event, node in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
             if event in {"comment", "pi"}:
@@ -122,17 +128,17 @@ class _Cleaning:
             root.set("lang", language)
         described = next((one for one in tree.iter("meta") if _describes(one)), None)
         if described is not None:
-            etree.SubElement(head, "meta", name="description", content=_collapsed(described.get("content")))
+            etree.SubElement(head, "meta", name="description", content=_collapse(described.get("content")))
         title = next(
             (one for one in tree.iter("title") if one.getparent().tag in {"head", "html", "body"}), None
         )
-        words = "" if title is None else _collapsed(title.text)
+        words = "" if title is None else _collapse(title.text)
         if words:
             etree.SubElement(head, "title").text = words
         body = etree.SubElement(root, "body")
         for part in tree:
             if part.tag == "body":
-                self._filled(body, part, 0)
+                self._fill(body, part, 0)
                 self._write(body)
                 continue
             for node in part.iter():
@@ -147,7 +153,7 @@ class _Cleaning:
         elif node.tag in GONE:
             self.said.add(GONE[node.tag])
 
-    def _filled(self, target: Any, source: Any, depth: int) -> None:
+    def _fill(self, target: Any, source: Any, depth: int) -> None:
         """Copy what is in an element, without itself."""
         if depth > _DEEPEST:
             raise FileError(f"{self.name} is nested deeper than {_DEEPEST} elements.", "Simplify the page.")
@@ -168,12 +174,12 @@ class _Cleaning:
         if not set(child.attrib) <= {*WORDS, *MARKS, *read}:
             self.said.add("Addresses, targets, identifiers, styles, event handlers and data of elements.")
         if child.tag not in INLINE and child.tag not in BLOCKS:
-            self._filled(target, child, depth + 1)
+            self._fill(target, child, depth + 1)
             return
         self._write(target)
         kept = etree.SubElement(target, child.tag)
         for key in read:
-            value = _collapsed(child.get(key) or "")
+            value = _collapse(child.get(key) or "")
             if value:
                 kept.set(key, value)
         for key, words in WORDS.items():
@@ -181,7 +187,7 @@ class _Cleaning:
             if words.fullmatch(value):
                 kept.set(key, value)
         if child.tag not in VOID:
-            self._filled(kept, child, depth + 1)
+            self._fill(kept, child, depth + 1)
             self._write(kept)
 
     def _write(self, target: Any) -> None:
@@ -211,17 +217,17 @@ def _describes(node: Any) -> bool:
     return named and bool((node.get("content") or "").strip())
 
 
-def _collapsed(text: str | None) -> str:
+def _collapse(text: str | None) -> str:
     return _BLANK.sub(" ", text or "").strip(" ")
 
 
-def _unseen(root: Any) -> None:
+def _remove_unseen(root: Any) -> None:
     """Take characters away that nobody sees, wherever they are in a page."""
     for node in root.iter():
-        node.text = seen("page", node.text or "") or None
-        node.tail = seen("page", node.tail or "") or None
+        node.text = remove_unseen("page", node.text or "") or None
+        node.tail = remove_unseen("page", node.tail or "") or None
         for key, value in node.attrib.items():
-            node.set(key, seen("page", value))
+            node.set(key, remove_unseen("page", value))
 
 
 def _steady(name: str, page: str, said: set[str]) -> tuple[Any, Flow]:
@@ -237,24 +243,26 @@ def _steady(name: str, page: str, said: set[str]) -> tuple[Any, Flow]:
     for _ in range(_ROUNDS):
         try:
             cleaning = _Cleaning(name, said)
-            root = cleaning.page(_parsed(name, page))
+            root = cleaning.page(_parse(name, page))
         except ValueError:
             raise FileError(
                 f"{name} holds control characters that are written as entities.", "Take them out."
             ) from None
         flow = _flow(root)
-        if seen(name, flow.text) != flow.text:  # written as entities, which the parser has made characters of
-            _unseen(root)
+        if (
+            remove_unseen(name, flow.text) != flow.text
+        ):  # written as entities, which the parser has made characters of
+            _remove_unseen(root)
             said.add(INVISIBLE)
             flow = _flow(root)
-        before, page = page, _serialized(root).decode("utf-8")
+        before, page = page, _serialize(root).decode("utf-8")
         if page == before:
             return root, flow
         said = set()  # what is left out of our own markup was not in the file
     raise FileError(f"{name} has elements that cannot be nested as they are.", "Simplify the page.")
 
 
-def _serialized(root: Any) -> bytes:
+def _serialize(root: Any) -> bytes:
     page: bytes = html.tostring(root, encoding="utf-8", doctype="<!DOCTYPE html>")
     return page + b"\n"
 
@@ -338,7 +346,7 @@ class _Reading:
         self._flow.separate()
 
 
-def _parsed(name: str, page: str) -> Any:
+def _parse(name: str, page: str) -> Any:
     parser = html.HTMLParser(encoding="utf-8", no_network=True)
     try:
         tree = html.document_fromstring(page.encode("utf-8"), parser=parser)
@@ -347,7 +355,7 @@ def _parsed(name: str, page: str) -> Any:
     return tree
 
 
-def _declared(name: str, data: bytes) -> str:
+def _declared_encoding(name: str, data: bytes) -> str:
     """The encoding that a page says it is of."""
     found = _XML.search(data[:_HEAD]) or _META.search(data[:_HEAD])
     if found is None:

@@ -96,14 +96,14 @@ class WordFile:
     even: bool = False
     ending: str = ".docx"
 
-    def written(self, edits: Sequence[Edit]) -> bytes:
+    def apply_edits(self, edits: Sequence[Edit]) -> bytes:
         """The document with edits made."""
         parts = {path: deepcopy(root) for path, root in self.parts.items()}
         nodes = [node for root in parts.values() for node in root.iter()]
         for piece, text in changes(self.text, self.pieces, edits):
             put(nodes, piece, blank_breaks(text))
         prune(nodes)
-        return pack({path: _serialized(root) for path, root in parts.items()}, even=self.even)
+        return pack({path: _serialize(root) for path, root in parts.items()}, even=self.even)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class WordDocuments:
 
     endings: tuple[str, ...] = (".docx",)
 
-    def opened(self, name: str, data: bytes) -> WordFile:
+    def open(self, name: str, data: bytes) -> WordFile:
         """Read a document."""
         paths = check_parts(name, data)
         try:
@@ -219,7 +219,7 @@ def _flow(parts: Mapping[str, Any]) -> Flow:
     return flow
 
 
-def _serialized(root: Any) -> bytes:
+def _serialize(root: Any) -> bytes:
     data: bytes = etree.tostring(root, encoding="UTF-8", xml_declaration=True, standalone=True)
     return data
 

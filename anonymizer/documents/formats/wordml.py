@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from lxml import etree
 
-from anonymizer.documents.formats.characters import INVISIBLE, seen
+from anonymizer.documents.formats.characters import INVISIBLE, remove_unseen
 from anonymizer.documents.formats.package import margin_id
 from anonymizer.errors import FileError
 
@@ -159,7 +159,7 @@ class Cleaning:
             if child.tag == f"{W}r":
                 self._run(paragraph, child, depth)
             elif child.tag in _DRAWN:
-                self._drawn(child)
+                self._note_picture(child)
             else:
                 if child.tag in {f"{W}hyperlink", f"{W}fldSimple"}:
                     self.said.add(LINKS)
@@ -197,7 +197,7 @@ class Cleaning:
         if word == "fldChar":
             self._field(child.get(f"{W}fldCharType"))
         elif child.tag in _DRAWN:
-            self._drawn(child)
+            self._note_picture(child)
         elif word == "ruby":
             self.said.add(READINGS)
             for base in child.iter(f"{W}rubyBase"):
@@ -207,7 +207,7 @@ class Cleaning:
         elif hidden:
             self.said.add(HIDDEN)
         elif word == "t":
-            self._text(run, _shown(child))
+            self._text(run, _text_shown(child))
         elif word == "noBreakHyphen":
             self._text(run, "-")
         elif word in {"tab", "ptab"}:
@@ -221,7 +221,7 @@ class Cleaning:
             run.append(make_element(word))
 
     def _text(self, run: Any, text: str) -> None:
-        clean = seen(self.name, text)
+        clean = remove_unseen(self.name, text)
         if clean != text:
             self.said.add(INVISIBLE)
         if not clean:
@@ -242,7 +242,7 @@ class Cleaning:
         elif kind == "end" and self._fields:
             self._fields.pop()
 
-    def _drawn(self, source: Any) -> None:
+    def _note_picture(self, source: Any) -> None:
         self.said.add(PICTURES)
         self._boxes += _outermost(source)
 
@@ -274,12 +274,12 @@ class Cleaning:
         """The rows of a table or cells of a row, also inside of content controls."""
         for child in self._children(source):
             if child.tag == W + word:
-                if not self._lost(child):
+                if not self._is_lost(child):
                     yield child
             elif depth < _DEEPEST:
                 yield from self._within(child, word, depth + 1)
 
-    def _lost(self, part: Any) -> bool:
+    def _is_lost(self, part: Any) -> bool:
         """Whether a row or cell was deleted or is hidden."""
         for path, why in (("trPr/del", DELETED), ("tcPr/cellDel", DELETED), ("trPr/hidden", HIDDEN)):
             if part.find("/".join(W + word for word in path.split("/"))) is not None:
@@ -348,7 +348,7 @@ def blank_breaks(text: str) -> str:
     return _BLANK.sub(" ", text)
 
 
-def _shown(node: Any) -> str:
+def _text_shown(node: Any) -> str:
     """What Word shows of an element of text."""
     text = blank_breaks(node.text or "")
     return text if node.get(SPACE) == "preserve" else text.strip(" ")

@@ -52,7 +52,7 @@ class Hypernyms:
         found = self._above(place, own.words, part)
         if part == "verb":
             return Steps(at, at + 1, tuple(found)) if found else None
-        return _inflected(words, at, found) if found else None
+        return _inflect(words, at, found) if found else None
 
     def _safe(self, words: tuple[Word, ...], at: int, place: int) -> bool:
         """Whether a name stands alone, and not for somebody, who is hardly the one of WordNet."""
@@ -74,17 +74,19 @@ class Hypernyms:
         return found
 
 
-def _inflected(words: tuple[Word, ...], at: int, found: list[str]) -> Steps:
+def _inflect(words: tuple[Word, ...], at: int, found: list[str]) -> Steps:
     """Nouns in the number of the word, with its capital and its article."""
     word = words[at]
     before = words[at - 1].text if at else ""
     if word.tag == "noun" and _is_plural(word):
         found = [_plural(one) for one in found]
     elif before.lower() in _ARTICLES:
-        return Steps(at - 1, at + 1, tuple(_cased(f"{_article(one)} {one}", before) for one in found))
+        return Steps(at - 1, at + 1, tuple(_match_case(f"{_article(one)} {one}", before) for one in found))
     elif word.tag == "name" and before.lower() != "the":
         found = [f"{_article(one)} {one}" for one in found]
-    return Steps(at, at + 1, tuple(_cased(one, word.text) if word.tag == "noun" else one for one in found))
+    return Steps(
+        at, at + 1, tuple(_match_case(one, word.text) if word.tag == "noun" else one for one in found)
+    )
 
 
 def _is_plural(word: Word) -> bool:
@@ -114,5 +116,5 @@ def _article(text: str) -> str:
     return "an" if vowel else "a"
 
 
-def _cased(text: str, like: str) -> str:
+def _match_case(text: str, like: str) -> str:
     return text[:1].upper() + text[1:] if like[:1].isupper() else text

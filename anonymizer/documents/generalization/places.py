@@ -110,11 +110,11 @@ class Places:
 
     def _english(self, words: tuple[Word, ...], at: int) -> Steps | None:
         for first, end in _phrases(words, at):
-            name = _joined(words[first:end])
+            name = _join(words[first:end])
             if name in _ABOVE_ALL:
                 return None
             if texts := self._english_texts(name, _likely(words, first, end)):
-                headed = _headed(words, first)
+                headed = _has_head(words, first)
                 begin = first - 2 * headed
                 if begin == 0 or words[begin - 1].lemma != "the":
                     return Steps(begin, end, texts)
@@ -226,11 +226,11 @@ def _phrases(words: tuple[Word, ...], at: int) -> Iterator[tuple[int, int]]:
                 yield first, end
 
 
-def _joined(words: tuple[Word, ...]) -> str:
+def _join(words: tuple[Word, ...]) -> str:
     return fold(" ".join(word.text for word in words))
 
 
-def _headed(words: tuple[Word, ...], first: int) -> bool:
+def _has_head(words: tuple[Word, ...], first: int) -> bool:
     """Whether words such as "Republic of" stand before one."""
     return first > 1 and words[first - 1].lemma == "of" and words[first - 2].text.lower() in _HEADS
 
@@ -243,5 +243,5 @@ def _likely(words: tuple[Word, ...], first: int, end: int) -> float:
     beside = (*words[max(first - 1, 0) : first], *words[end : end + 1])
     if any(word.tag in {"name", "person"} for word in beside):
         return math.inf
-    placed = (first > 0 and words[first - 1].text.lower() in _PREPOSITIONS) or _headed(words, first)
+    placed = (first > 0 and words[first - 1].text.lower() in _PREPOSITIONS) or _has_head(words, first)
     return 0 if placed or all(word.tag == "place" for word in words[first:end]) else _LARGE

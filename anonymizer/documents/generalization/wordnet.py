@@ -77,7 +77,7 @@ class WordNet:
                 if pointers[one] in {"@", "@i"}
             ]
         except (ValueError, IndexError):
-            raise self._broken(f"data.{part}") from None
+            raise self._file_error(f"data.{part}") from None
         return Synset(words, tuple(place for _, place in above), any(kind == "@i" for kind, _ in above))
 
     def above(self, at: int, part: Part) -> Iterator[Synset]:
@@ -101,16 +101,16 @@ class WordNet:
                 # lemma pos synset_cnt p_cnt [pointers...] sense_cnt tagsense_cnt offsets...
                 found[fields[0]] = int(fields[6 + int(fields[3])])
         except (ValueError, IndexError):
-            raise self._broken(f"index.{part}") from None
+            raise self._file_error(f"index.{part}") from None
         if not found:
-            raise self._broken(f"index.{part}")
+            raise self._file_error(f"index.{part}")
         return found
 
     def _file(self, name: str) -> bytes:
         path = self._folder / name
         try:
             if path.stat().st_size > _LARGEST:
-                raise self._broken(name)
+                raise self._file_error(name)
             return path.read_bytes()
         except OSError as problem:
             raise FileError(
@@ -118,7 +118,7 @@ class WordNet:
                 "Name the folder of its files, or install them: apt-get install wordnet-base.",
             ) from None
 
-    def _broken(self, name: str) -> FileError:
+    def _file_error(self, name: str) -> FileError:
         return FileError(
             f"{self._folder / name} is not one of WordNet's files, or is broken.",
             "Name the folder with the files of WordNet 3: apt-get install wordnet-base.",

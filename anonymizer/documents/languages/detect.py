@@ -17,7 +17,7 @@ from anonymizer.documents.languages.tagger import Tagger
 from anonymizer.documents.languages.vocabulary import TELLING, TELLING_FRENCH, TELLING_GERMAN
 from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import TableError
-from commons.tabular.column_names import folded, label_words
+from commons.tabular.column_names import fold, label_words
 
 _TAGGERS: Final[dict[str, Callable[[], Tagger]]] = {
     "en": English,
@@ -109,14 +109,14 @@ def tagger_of(text: str, language: str | None = None) -> Tagger:
         SpecError: the packages that read the language are not installed.
     """
     if language is None:
-        return _loaded(detect(text))
+        return _load_tagger(detect(text))
     if language not in LANGUAGES:
         raise TableError(f"The language {language!r} is not known.", _KNOWN)
-    return _loaded(language)
+    return _load_tagger(language)
 
 
 @cache
-def _loaded(language: str) -> Tagger:
+def _load_tagger(language: str) -> Tagger:
     return _TAGGERS[language]()
 
 
@@ -144,7 +144,7 @@ def check_language(text: str, language: str) -> None:
         found = detect(text)
     except TableError:
         return
-    counts = _told(text[:_READ])
+    counts = _count_function_words(text[:_READ])
     own = next((count for name, count in counts.items() if name == language), 0)
     is_clear = "ja" in (found, language) or counts[found] >= _CLEARLY * own
     if found != language and is_clear:
@@ -163,7 +163,9 @@ def check_readable(text: str, language: str) -> None:
     check_script(text, language)
     if language == "ja":
         return
-    other = _not_read(text[:_READ], next(n for name, n in _told(text[:_READ]).items() if name == language))
+    other = _not_read(
+        text[:_READ], next(n for name, n in _count_function_words(text[:_READ]).items() if name == language)
+    )
     if other is not None:
         raise LanguageError(
             f"The text reads as {_OTHERS_CALLED[other]}, which is not read, and is said to be "
@@ -213,7 +215,7 @@ def detect(text: str) -> Language:
         return "ja"
     if script == "Latin" and count:
         words = [one.lower() for one in _LATIN.findall(read)]
-        counts = _told(read)
+        counts = _count_function_words(read)
         best = max(counts, key=lambda name: counts[name])
         if counts[best] >= _SHARE * len(words):
             return best
@@ -234,7 +236,7 @@ def _letters(text: str) -> Counter[str]:
     return Counter({name: len(pattern.findall(text, 0, _READ)) for name, pattern in _SCRIPTS.items()})
 
 
-def _told(text: str) -> dict[Language, int]:
+def _count_function_words(text: str) -> dict[Language, int]:
     """How many function words of each language of Latin letters a text has."""
     words = [one.lower() for one in _LATIN.findall(text)]
     return {name: sum(one in known for one in words) for name, known in _TELLING.items()}
@@ -256,7 +258,7 @@ def _not_read(text: str, own: int) -> str | None:
 
 def _of_a_form(words: Sequence[str], counts: Mapping[Language, int]) -> Language | None:
     """The language of a text without sentences, by function words and words of fields; None if unclear."""
-    said = [folded(word) for word in words]
+    said = [fold(word) for word in words]
     found: Counter[str] = Counter()
     for name, own in _field_words().items():
         found[name] += sum(word in own for word in said)
@@ -275,7 +277,7 @@ def _field_words() -> Mapping[str, frozenset[str]]:
         path = resources.files("anonymizer.documents.direct.languages").joinpath(f"{language}.toml")
         lists = tomllib.loads(path.read_text(encoding="utf-8"))["words"]
         words[language] |= {
-            folded(word) for own in lists.values() for word in own if word.isalpha() and len(word) >= _LONG
+            fold(word) for own in lists.values() for word in own if word.isalpha() and len(word) >= _LONG
         }
     return {
         language: frozenset(own.difference(*(others for name, others in words.items() if name != language)))

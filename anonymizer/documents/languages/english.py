@@ -68,7 +68,7 @@ class English(LatinReader):
         return [_tag(form, str(tag)) for form, tag in zip(said, tagged, strict=True)]
 
     @override
-    def _revised(self, forms: Sequence[str], tags: list[Tag]) -> list[Tag]:
+    def _revise(self, forms: Sequence[str], tags: list[Tag]) -> list[Tag]:
         titled = False
         for at, form in enumerate(forms):
             if _is_title(form):
@@ -80,7 +80,7 @@ class English(LatinReader):
         return tags
 
     @override
-    def _lemmatized(self, form: str, tag: Tag) -> str:
+    def _lemmatize(self, form: str, tag: Tag) -> str:
         lower = form.lower()
         if lower in _LEMMAS:
             return _LEMMAS[lower]

@@ -88,7 +88,7 @@ class European(LatinReader):
         return "name" if form[0].isupper() and not (first and known) else "noun"
 
     @override
-    def _lemmatized(self, form: str, tag: Tag) -> str:
+    def _lemmatize(self, form: str, tag: Tag) -> str:
         lower = form.lower()
         if tag in {"name", "number", "symbol"} or len(form) > LONGEST:
             return lower

@@ -63,10 +63,10 @@ class Japanese:
             first, last = max(at, start + one.begin()), start + one.end()
             if last <= first:
                 continue
-            yield from _stripped(text, at, first, "", "symbol")
-            yield from _stripped(text, first, last, one.normalized_form(), _tag(one))
+            yield from _strip(text, at, first, "", "symbol")
+            yield from _strip(text, first, last, one.normalized_form(), _tag(one))
             at = last
-        yield from _stripped(text, at, end, "", "symbol")
+        yield from _strip(text, at, end, "", "symbol")
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
@@ -85,7 +85,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
         yield at, len(text)
 
 
-def _stripped(text: str, start: int, end: int, form: str, tag: Tag) -> Iterator[Word]:
+def _strip(text: str, start: int, end: int, form: str, tag: Tag) -> Iterator[Word]:
     """The word without blanks around it; none if it is blank."""
     while start < end and text[start].isspace():
         start += 1
@@ -115,11 +115,11 @@ def _without_namesakes(words: Sequence[Word]) -> Iterator[Word]:
     for at, word in enumerate(words):
         tag = word.tag
         if tag == "person":
-            tag = _named(words, at)
+            tag = _name_tag(words, at)
         yield word if tag == word.tag else Word(word.text, word.lemma, tag, word.start, word.end)
 
 
-def _named(words: Sequence[Word], at: int) -> Tag:
+def _name_tag(words: Sequence[Word], at: int) -> Tag:
     """Of what a name of a person is the name."""
     end = words[at].end
     for word in words[at + 1 :]:

@@ -33,21 +33,21 @@ class LatinReader(ABC):
         for first, end in sentences(text, spans):
             tags += self._tags(forms[first:end])
         return tuple(
-            Word(text[start:end], self._lemmatized(form, tag), tag, start, end)
-            for (start, end), form, tag in zip(spans, forms, self._revised(forms, tags), strict=True)
+            Word(text[start:end], self._lemmatize(form, tag), tag, start, end)
+            for (start, end), form, tag in zip(spans, forms, self._revise(forms, tags), strict=True)
         )
 
     @abstractmethod
     def _tags(self, forms: Sequence[str]) -> list[Tag]:
         """The tags of a sentence."""
 
-    def _revised(self, forms: Sequence[str], tags: list[Tag]) -> list[Tag]:
+    def _revise(self, forms: Sequence[str], tags: list[Tag]) -> list[Tag]:
         """The tags of a text, by what stands beside each other in all of it."""
         del forms
         return tags
 
     @abstractmethod
-    def _lemmatized(self, form: str, tag: Tag) -> str:
+    def _lemmatize(self, form: str, tag: Tag) -> str:
         """The form under which a dictionary has a word."""
 
 

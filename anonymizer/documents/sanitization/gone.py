@@ -122,7 +122,7 @@ def folder_terms(
                     written.setdefault(term, edit)
             elif edit.kind == "PERSON":
                 for one, whole in _names(term, language):
-                    written.setdefault(one, edit if whole else _unnamed(edit, language))
+                    written.setdefault(one, edit if whole else _hide_name(edit, language))
     for name in names:
         language = "ja" if _SOLID.search(name) else "en"
         for one, _ in _names(name, language):
@@ -130,7 +130,7 @@ def folder_terms(
     return FolderTerms(written, Terms(written))
 
 
-def _unnamed(edit: Edit, language: Language) -> Edit:
+def _hide_name(edit: Edit, language: Language) -> Edit:
     """A part of a name may be one of several people: which one is not said."""
     return Edit(edit.start, edit.end, PLACEHOLDERS[language], edit.cause, edit.kind)
 
@@ -241,7 +241,7 @@ def own_terms(text: str, edits: Iterable[Edit], language: Language) -> dict[str,
             found.setdefault(term, edit)
             if edit.kind == "PERSON" and edit.cause == "direct":
                 for form in other_forms(term, language):
-                    found.setdefault(form, _unnamed(edit, language))
+                    found.setdefault(form, _hide_name(edit, language))
     return found
 
 

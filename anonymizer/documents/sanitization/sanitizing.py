@@ -144,7 +144,7 @@ def sanitize(
         if not open_:
             return Sanitized(document, found, tuple(rounds), successes)
         risky = _carriers(open_) - fixed
-        more = _replaced(now, risky, fixed, replacement, language)
+        more = _replace(now, risky, fixed, replacement, language)
         after = complete(compose_edits(document.text, found, more))
         if after == found or not more:
             break
@@ -177,7 +177,7 @@ def _carriers(successes: Sequence[Success]) -> set[str]:
     return set().union(*smallest)
 
 
-def _replaced(
+def _replace(
     words: tuple[Word, ...], risky: set[str], fixed: set[str], replacement: Replacement, language: Language
 ) -> tuple[Edit, ...]:
     """Edits of all places where risk words stand, whatever the tagger took them for there.

@@ -126,7 +126,7 @@ class Undisguised:
 def as_typed(text: str) -> Undisguised:
     """A text without the disguises of a writer; what scanners may have misread stays as it is."""
     found = Undisguised(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
-    for step in (_characters, _composed, _scripts, _lines, _letters):
+    for step in (_characters, _compose, _scripts, _lines, _letters):
         found = edit_undisguised(found, step(found.text))
     return found
 
@@ -145,7 +145,7 @@ def as_scanned(typed: Undisguised) -> Undisguised:
     Args:
         typed: the text without other disguises.
     """
-    return edit_undisguised(typed, _scanned(typed.text))
+    return edit_undisguised(typed, _correct_scans(typed.text))
 
 
 def in_title_case(text: str) -> str:
@@ -216,7 +216,7 @@ def _characters(text: str) -> list[Edit]:
     ]
 
 
-def _composed(text: str) -> list[Edit]:
+def _compose(text: str) -> list[Edit]:
     """Letters with marks that combine."""
     if text.isascii():
         return []
@@ -242,11 +242,11 @@ def _scripts(text: str) -> list[Edit]:
 
 def _lines(text: str) -> list[Edit]:
     """Hyphens at the ends of lines; before a capital letter the hyphen stays."""
-    parted = [(*one.span(), _kept(text, *one.span())) for one in _PARTED.finditer(text)]
+    parted = [(*one.span(), _joint(text, *one.span())) for one in _PARTED.finditer(text)]
     return parted + [(*one.span(), "") for one in _PARTED_CODE.finditer(text)]
 
 
-def _kept(text: str, start: int, end: int) -> str:
+def _joint(text: str, start: int, end: int) -> str:
     return "-" if text[end].isupper() and not text[start - 1].isupper() else ""
 
 
@@ -258,13 +258,13 @@ def _letters(text: str) -> list[Edit]:
     edits: dict[Edit, None] = {(*one.span(), ""): None for one in _EMPHASIS.finditer(text)}
     for one in _SPACED.finditer(text):
         if _is_spaced(one[0].split()):
-            edits |= dict.fromkeys(_closed(text, one.start(), one.end()))
+            edits |= dict.fromkeys(_close_spaces(text, one.start(), one.end()))
     for one in _DOTTED.finditer(text):
         if any(map(str.islower, one[0][2::2])):
             edits |= {(at, at + 1, ""): None for at in range(one.start() + 1, one.end(), 2)}
     if not text.isascii():
         for one in _SPACED_HAN.finditer(text):
-            edits |= dict.fromkeys(_closed(text, one.start(), one.end()))
+            edits |= dict.fromkeys(_close_spaces(text, one.start(), one.end()))
         edits |= {(one.start() + 1, one.end(), ""): None for one in _WIDE_GAP.finditer(text)}
     return list(edits)
 
@@ -278,7 +278,7 @@ def _is_spaced(items: Sequence[str]) -> bool:
     return alone >= 3 and (letters >= 3 or alone >= 6) and any(map(str.islower, items)) | (alone >= 4)
 
 
-def _closed(text: str, start: int, end: int) -> Iterator[Edit]:
+def _close_spaces(text: str, start: int, end: int) -> Iterator[Edit]:
     """The edits that take blanks out of a spaced phrase."""
     wide = "  " in text[start:end]
     for gap in _BLANKS.finditer(text, start, end):
@@ -289,21 +289,21 @@ def _closed(text: str, start: int, end: int) -> Iterator[Edit]:
             yield low + keep, high, ""
 
 
-def _scanned(text: str) -> list[Edit]:
+def _correct_scans(text: str) -> list[Edit]:
     """Digits in words, letters in numbers, and rn for m in words of rules, as scanners misread them."""
     edits: list[Edit] = []
     for one in _MIXED.finditer(text):
         new = _word_read(one[0])
         if new != one[0]:
-            edits += _changed(one.start(), one[0], new)
+            edits += _change(one.start(), one[0], new)
     for one in _READ.finditer(text):
         digits = sum(map(str.isdigit, one[0]))
         if digits >= 3 and 2 * digits >= sum(map(str.isalnum, one[0])) and digits < len(one[0]):
-            edits += _changed(one.start(), one[0], one[0].translate(_DIGIT))
+            edits += _change(one.start(), one[0], one[0].translate(_DIGIT))
     for one in _KANA.finditer(text):
         new = one[0].translate(_KANA_ALIKE)
         if sum(old != same for old, same in zip(one[0], new, strict=True)) * 2 < len(new):
-            edits += _changed(one.start(), one[0], new)
+            edits += _change(one.start(), one[0], new)
     edits += [(*one.span(), "l") for one in _CAPITAL_I.finditer(text)]
     edits += [(*one.span(), one[0].translate(_DIGIT)) for one in _AMONG_DIGITS.finditer(text)]
     edits += [(*one.span(), "I") for one in _SMALL_L.finditer(text)]
@@ -315,7 +315,7 @@ def _scanned(text: str) -> list[Edit]:
     return list(dict.fromkeys(edits))
 
 
-def _changed(start: int, old: str, new: str) -> list[Edit]:
+def _change(start: int, old: str, new: str) -> list[Edit]:
     return [
         (start + at, start + at + 1, after)
         for at, (before, after) in enumerate(zip(old, new, strict=True))

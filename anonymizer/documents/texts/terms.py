@@ -99,7 +99,7 @@ class Terms:
         parted = [(*one.span(), "") for one in _PARTED.finditer(folds.text)]
         if parted:
             found += self._of_phrases(edit_undisguised(folds, parted), _TOKEN)
-        found += self._disguised(text)
+        found += self._find_disguised(text)
         return tuple(sorted(dict.fromkeys(found), key=lambda one: one.span))
 
     def lines(self, text: str) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ class Terms:
         inside = [term for one, term in self._inside.items() if one in solid]
         return tuple(dict.fromkeys([*(one.term for one in found), *inside]))
 
-    def _disguised(self, text: str) -> Iterator[Standing]:
+    def _find_disguised(self, text: str) -> Iterator[Standing]:
         """Where a term stands in a text without its disguises; hyphens may part its words."""
         plain = undisguise(text)
         if plain.text != text:

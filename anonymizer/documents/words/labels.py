@@ -81,7 +81,7 @@ class Labeller:
         """The label of a document."""
         return str(self._model.predict([_lemmas(words)])[0])
 
-    def evaluated(self, interesting: str) -> Confusion:
+    def evaluate(self, interesting: str) -> Confusion:
         """How right labels are of documents that the model did not see, by five folds.
 
         Raises:

@@ -68,7 +68,7 @@ class Preprocessing:
         self._weights, self._numerator = weights, numerator
         self._labeller, self._interest = labeller, interest or Interest({}, KEYWORDS)
 
-    def prepared(
+    def prepare(
         self, words: tuple[Word, ...], original: Collection[str] | None = None, *, size: int | None = None
     ) -> Prepared:
         """A document with its keywords, by the counts of the beginning.

@@ -100,8 +100,8 @@ class Case:
         """Original and control group as an attacker sees them who knows which steps work row by row."""
         if self.pipeline is None:
             return self.original, self.control
-        control = None if self.control is None else self.pipeline.recoded(self.control)
-        return self.pipeline.recoded(self.original), control
+        control = None if self.control is None else self.pipeline.recode(self.control)
+        return self.pipeline.recode(self.original), control
 
     def randomness(self, purpose: str) -> Randomness:
         """A stream of one purpose, independent of all others, those of the release among them."""

@@ -47,7 +47,7 @@ class _OfGroups(Measure[Mapping[str, T | None]], Generic[T]):
         blurred = () if case.pipeline is None else case.pipeline.blurred
         if set(blurred) & set(case.keys):
             return "quasi-identifiers were drawn at random, so that nobody fits"
-        if not self._named(case):
+        if not self._grouping(case):
             return "no sensitive column has values that belong to groups or rows"
         rows = case.rows
         if rows.group is None:
@@ -66,7 +66,7 @@ class _OfGroups(Measure[Mapping[str, T | None]], Generic[T]):
         """Bounded: of more persons a random part is looked for."""
         return min(1e9, 5e3 * columns * min(rows, 5_000)) + 30.0 * rows * columns
 
-    def _named(self, case: Case) -> tuple[str, ...]:
+    def _grouping(self, case: Case) -> tuple[str, ...]:
         rows = case.rows
         return tuple(name for name in rows.table.roles.sensitive if name not in rows.blurred)
 
@@ -115,7 +115,7 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
     def measure(self, case: Case) -> Mapping[str, DefinettiRisk | None]:
         """As `definetti_risk`, of each sensitive column; of those with decoys by what was drawn."""
         rows, drawn = case.rows, _decoys(case)
-        others = () if super().lacks(case) else self._named(case)
+        others = () if super().lacks(case) else self._grouping(case)
 
         def risk(name: str) -> DefinettiRisk:
             randomness = self._randomness(case, name)
@@ -218,7 +218,7 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
     def measure(self, case: Case) -> Mapping[str, MinimalityRisk | None]:
         """As `minimality_risk`, of each sensitive column."""
         return _measured(
-            self._named(case),
+            self._grouping(case),
             lambda name: minimality_risk(
                 case.original, case.rows, name, case.randomness(f"{self.name} {name}")
             ),

@@ -47,7 +47,7 @@ class Points:
     measured: tuple[str, ...]
     left_out: Mapping[str, str]
 
-    def annotated(self, story: Presentation) -> Presentation:
+    def annotate(self, story: Presentation) -> Presentation:
         """A story with what was measured, in which units, and what was left out."""
         facts = [
             *story.facts,
@@ -89,7 +89,7 @@ class OfPoints(Measure[tuple[Points, T]]):
     @override
     def describe(self, found: tuple[Points, T]) -> Presentation:
         placed, one = found
-        return placed.annotated(self.describe_distance(one))
+        return placed.annotate(self.describe_distance(one))
 
     @abstractmethod
     def between(self, placed: Points, seed: int | None) -> T:
@@ -104,7 +104,7 @@ def placeable(case: Case) -> tuple[str, ...]:
     """The shared columns that have a scale."""
     if case.scale == "original":
         return case.shared
-    return tuple(name for name in case.shared if _declared(case.original, name) is not None)
+    return tuple(name for name in case.shared if _declared_axis(case.original, name) is not None)
 
 
 def points(case: Case) -> Points:
@@ -117,10 +117,10 @@ def points(case: Case) -> Points:
     parts: list[list[Float]] = [[] for _ in tables]
     columns, measured, left_out = [], [], {}
     for name in case.shared:
-        axis = _declared(case.original, name)
+        axis = _declared_axis(case.original, name)
         declared = axis is not None
         if axis is None and case.scale == "original":
-            axis = _measured(case.original, name)
+            axis = _measured_axis(case.original, name)
         if axis is None:
             left_out[name] = "no bounds or categories are declared" if case.scale == "declared" else _MANY
             continue
@@ -148,7 +148,7 @@ def points(case: Case) -> Points:
 _MANY: Final = f"it is neither numbers nor at most {MAX_CATEGORIES} categories, or constant"
 
 
-def _declared(table: Table, name: str) -> RecordSpace | None:
+def _declared_axis(table: Table, name: str) -> RecordSpace | None:
     """The axis of a column by its declaration."""
     declared = table.schema.of(name)
     if declared.is_number and declared.lower is not None and declared.upper is not None:
@@ -158,7 +158,7 @@ def _declared(table: Table, name: str) -> RecordSpace | None:
     return None
 
 
-def _measured(table: Table, name: str) -> RecordSpace | None:
+def _measured_axis(table: Table, name: str) -> RecordSpace | None:
     """The axis of a column by the original."""
     numbers = numbers_of(table, name)
     if numbers is not None:

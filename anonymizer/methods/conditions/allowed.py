@@ -55,12 +55,12 @@ class _Judged:
     def of(self, rows: Int) -> _Judged:
         """The same for some rows."""
         known = tuple(codes[rows] for codes in self.known)
-        persons = None if self.persons is None else self.persons.taken(rows)
+        persons = None if self.persons is None else self.persons.take(rows)
         return replace(self, codes=self.codes[rows], known=known, persons=persons)
 
     def __call__(self, rows: Int, classes: Int, count: int) -> Bool:
         """As `Allowed`."""
-        persons = None if self.persons is None else self.persons.taken(rows)
+        persons = None if self.persons is None else self.persons.take(rows)
         if not self.known:
             contents = Contents.of(classes, count, self.codes[rows], self.totals, persons)
             return self.constraint.holds(contents, self.levels)
@@ -112,7 +112,7 @@ class Allowed:
                     f"{one.name} counts rows of a population, and persons of this table have several.",
                     "Write rows_per_person = 1 below [roles], or leave the constraint out.",
                 )
-            codes, kinds = one.coded(table)
+            codes, kinds = one.encode(table)
             table.complete(one.known)
             known = tuple(table.codes(column).codes for column in one.known)
             totals = totals_of(codes, kinds, self.persons)
@@ -160,7 +160,7 @@ class Allowed:
         """The same judge for a table of some rows; what t-closeness is measured against stays."""
         part = copy(self)
         part.released = self.released[rows]
-        part.persons = None if self.persons is None else self.persons.taken(rows)
+        part.persons = None if self.persons is None else self.persons.take(rows)
         part._judged = [one.of(rows) for one in self._judged]
         return part
 
@@ -178,7 +178,7 @@ class Allowed:
         sizes = np.bincount(classes[self.released[rows]], minlength=count)
         allowed = sizes >= self.k
         if self.persons is not None:
-            allowed &= self.persons.taken(rows).in_classes(classes, count) >= self.k
+            allowed &= self.persons.take(rows).in_classes(classes, count) >= self.k
         if any(one.constraint.selects for one in self._judged):
             allowed |= sizes == 0
         for one in self._judged:

@@ -56,7 +56,7 @@ class Constraint(ABC):
             levels: as `levels` returns them.
         """
 
-    def coded(self, table: Table) -> tuple[Int, int]:
+    def encode(self, table: Table) -> tuple[Int, int]:
         """The values of the column as codes, shape (n,), and how many there are.
 
         Raises:

@@ -113,8 +113,8 @@ class Closeness(Constraint):
         return distance <= self.t + 1e-12
 
     @override
-    def coded(self, table: Table) -> tuple[Int, int]:
-        """As `Constraint.coded`; texts have no order but a declared one."""
+    def encode(self, table: Table) -> tuple[Int, int]:
+        """As `Constraint.encode`; texts have no order but a declared one."""
         table.require(self.column)
         if self.ordered and not table.is_ordered(self.column):
             raise TableError(
@@ -122,7 +122,7 @@ class Closeness(Constraint):
                 f'Declare it below [columns]: {key_of(self.column)} = {{ type = "category", '
                 'categories = ["low", "medium", "high"], ordered = true }.',
             )
-        return super(Closeness, self).coded(table)
+        return super(Closeness, self).encode(table)
 
     @override
     def levels(self, table: Table) -> Sequence[Int]:
@@ -209,7 +209,7 @@ def constraint(given: Any) -> Constraint:
             )
     for key, value in entries.items():
         if key == "known":
-            _named(asked, value)
+            _check_names(asked, value)
             continue
         allowed = (int, float) if hints[key] is float else hints[key]
         if not isinstance(value, allowed) or isinstance(value, bool) is not (hints[key] is bool):
@@ -224,7 +224,7 @@ def _example(kind: type[Constraint], key: str) -> Any:
     return next(one.default for one in fields(kind) if one.name == key)
 
 
-def _named(asked: Any, value: Any) -> None:
+def _check_names(asked: Any, value: Any) -> None:
     if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
         raise SpecError(
             f"The constraint {asked}: known = {value!r} is not a list of columns.",

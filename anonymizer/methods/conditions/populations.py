@@ -50,7 +50,7 @@ class Groups(Constraint):
         return contents.distinct >= self.k
 
     @override
-    def coded(self, table: Table) -> tuple[Int, int]:
+    def encode(self, table: Table) -> tuple[Int, int]:
         """Each missing cell is a group of its own."""
         return groups_of(table, self.column)
 
@@ -69,7 +69,7 @@ class Selecting(Constraint):
     selects: ClassVar[bool] = True
 
     @override
-    def coded(self, table: Table) -> tuple[Int, int]:
+    def encode(self, table: Table) -> tuple[Int, int]:
         """1 for who is in the data set, 0 for others."""
         table.complete((self.column,))
         codes = table.codes(self.column)

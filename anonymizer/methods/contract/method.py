@@ -110,7 +110,7 @@ class Method(Parameterized, ABC):
             AnonymizerError: the frame does not fit the method; of its kind.
         """
         del y
-        self.fit_table(self._given(frame, roles, hierarchies, schema))
+        self.fit_table(self._build_table(frame, roles, hierarchies, schema))
         return self
 
     def transform(self, frame: Any, *, keep_index: bool = False) -> Any:
@@ -130,7 +130,7 @@ class Method(Parameterized, ABC):
             raise NotFittedError(f"{type(self).__name__} has not been fitted; call fit first.")
         table = Table.of(frame, self.roles_, self.hierarchies_, self.schema_)
         released = self.transform_table(_without_index(table, keep_index))
-        return released.native if keep_index else released.renumbered().native
+        return released.native if keep_index else released.renumber().native
 
     def fit_transform(
         self,
@@ -161,11 +161,11 @@ class Method(Parameterized, ABC):
             AnonymizerError: as `fit`.
         """
         del y
-        table = _without_index(self._given(frame, roles, hierarchies, schema), keep_index)
+        table = _without_index(self._build_table(frame, roles, hierarchies, schema), keep_index)
         released = self.fit_transform_table(table)
-        return released.native if keep_index else released.renumbered().native
+        return released.native if keep_index else released.renumber().native
 
-    def _given(
+    def _build_table(
         self,
         frame: Any,
         roles: Roles | None,
@@ -182,9 +182,9 @@ class Method(Parameterized, ABC):
             TableError: the table is a frame with an index of its own.
             AnonymizerError: the table does not fit the method; of its kind.
         """
-        released = self.fit_transform_table(_without_index(table, keep=False)).renumbered()
-        granted, refused = self._judged(table, released)
-        persons = self._counted(table)
+        released = self.fit_transform_table(_without_index(table, keep=False)).renumber()
+        granted, refused = self._judge(table, released)
+        persons = self._person_rows(table)
         guarantees = compose(granted, persons)
         epsilon, delta = budget(guarantees)
         manifest = Manifest(
@@ -218,13 +218,13 @@ class Method(Parameterized, ABC):
             broken=self.broken_,
         )
 
-    def _judged(
+    def _judge(
         self, table: Table, released: Table
     ) -> tuple[tuple[Guarantee, ...], tuple[tuple[Guarantee, str], ...]]:
         """What is promised of the last release, and what the method gives and is not, with the reason."""
         return split(self.claims(table), released.provenance)
 
-    def _counted(self, table: Table) -> PersonRows | None:
+    def _person_rows(self, table: Table) -> PersonRows | None:
         """Whose the rows are by which promises count; None if each row is a person of its own.
 
         Args:
@@ -320,7 +320,7 @@ class Method(Parameterized, ABC):
         """
         return read if self.seeded else read.behind(self._mark(table, *cell))
 
-    def recoded(self, table: Table) -> Table:
+    def recode(self, table: Table) -> Table:
         """Another table in the form of the release, as who knows the hierarchies would bring it there.
 
         Args:
@@ -364,7 +364,7 @@ class Method(Parameterized, ABC):
         return table.roles.quasi_identifiers
 
     @classmethod
-    def undeclared(cls) -> tuple[str, ...]:
+    def undeclared_traits(cls) -> tuple[str, ...]:
         """Those of `TRAITS`, and of what every method gives, that neither it nor a method above it states."""
         stated = {key for kind in cls.__mro__ if kind not in Method.__mro__ for key in vars(kind)}
         lacking = tuple(trait for trait in TRAITS if trait not in stated)

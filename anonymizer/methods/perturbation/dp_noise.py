@@ -118,7 +118,7 @@ class DpNoise(NumericMethod):
             one = table.provenance[column]
             domain = Dependence() if column in (self.bounds or {}) else one.domain
             cells[column] = self._behind_noise(table, one.content | domain, column)
-        return table.provenance.recoded(cells, gaps="none")
+        return table.provenance.recode(cells, gaps="none")
 
     @override
     def _fit(self, table: Table) -> None:
@@ -137,7 +137,7 @@ class DpNoise(NumericMethod):
             self.scales_[column] = scale * (domain.grid or 1.0)
 
     def _domain(self, table: Table, column: str) -> NumberDomain:
-        domain = NumberDomain.declared(table, column, (self.bounds or {}).get(column))
+        domain = NumberDomain.of_declaration(table, column, (self.bounds or {}).get(column))
         low, high = domain.ends
         budget = self.epsilon * shares(self.columns_of(table), self.weights)[column]
         if (high - low) / min(budget, 1.0) > _WIDEST:
@@ -183,7 +183,7 @@ class DpNoise(NumericMethod):
                 noisy = np.clip(noisy, *domain.ends)
             found = domain.of(noisy)
             cells[column] = found if self.digits is None else np.round(found, self.digits)
-        return table.replaced(cells)
+        return table.replace(cells)
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: within the quantile of |noise| at T; low: anywhere."""
@@ -204,4 +204,4 @@ class DpNoise(NumericMethod):
             high, low = (np.clip(one, *limits) for one in (high, low))
         if self.digits is None and not isinstance(candidates, LabelCandidates):
             return IntervalCandidates(high, low)
-        return self._rounded(column, candidates, high, low)
+        return self._round(column, candidates, high, low)

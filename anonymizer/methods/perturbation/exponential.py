@@ -94,7 +94,7 @@ class ExponentialMechanism(Method):
             cells[column] = self._behind_noise(
                 table, read | domain_provenance(table, column) | one.hierarchy, column
             )
-        return table.provenance.recoded(cells, gaps="none")
+        return table.provenance.recode(cells, gaps="none")
 
     @override
     def check(self) -> None:
@@ -141,7 +141,7 @@ class ExponentialMechanism(Method):
             column: draw_values(table, column, values, matrix, random)
             for column, (values, matrix) in self.transitions_.items()
         }
-        return table.replaced(replaced)
+        return table.replace(replaced)
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """The likeliest outcomes up to T with high confidence, all others with low."""

@@ -52,7 +52,7 @@ class DpUm(Microaggregation):
 
     @override
     def _if_moved(self, column: str) -> float | None:
-        return _accounted(self.budgets_[column], 1, self.count_)
+        return _account(self.budgets_[column], 1, self.count_)
 
 
 class IdpLs(DpUm):
@@ -79,7 +79,7 @@ class IdpLs(DpUm):
 
     @override
     def _if_moved(self, column: str) -> float | None:
-        return _accounted(self.budgets_[column], 2, self.count_)
+        return _account(self.budgets_[column], 2, self.count_)
 
 
 @parameters
@@ -142,14 +142,14 @@ class IdpCbls(Microaggregation):
                 f"Choose {2 * largest / WIDEST:.1g} or more, or 0.",
             )
         floor = (self.minimum_change or 0.0) * (high - low)
-        return clusters.trimmed().means, np.maximum(changes, floor) / clusters.sizes
+        return clusters.trim().means, np.maximum(changes, floor) / clusters.sizes
 
     @override
     def _if_moved(self, column: str) -> float | None:
         return None if self.minimum_change == 0 else self.count_ * self.budgets_[column]
 
 
-def _accounted(epsilon: float, times: int, clusters: int) -> float:
+def _account(epsilon: float, times: int, clusters: int) -> float:
     """What OpenDP makes of changes that add up to some largest changes, rounding in each cluster."""
     measurement, _ = account(epsilon)
     return float(measurement.map(times * FINENESS + SLACK * clusters))

@@ -102,7 +102,7 @@ class MDAV(NumericMethod):
             means = np.bincount(self.groups_, numbers[:, place]) / sizes
             replaced[column] = means[self.groups_]
             self.ends_[column] = _reach(numbers[:, place], means[self.groups_])
-        return table.replaced(replaced)
+        return table.replace(replaced)
 
     @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:

@@ -142,7 +142,7 @@ class Microaggregation(Method):
             for one in some:
                 behind |= given[one].domain
             cells[name] = behind
-        return given.recoded(cells, gaps="none")
+        return given.recode(cells, gaps="none")
 
     @property
     @override
@@ -164,7 +164,7 @@ class Microaggregation(Method):
         found: dict[str, tuple[NumberDomain | NDArray[Any], Float]] = {}
         for column in self.columns_of(table):
             if table.schema.of(column).categories is None:
-                domain = NumberDomain.declared(table, column)
+                domain = NumberDomain.of_declaration(table, column)
                 found[column] = domain, domain.cells(table, column)
                 continue
             if not self._fits(table, column):
@@ -197,7 +197,7 @@ class Microaggregation(Method):
                 released[column] = self._numbers(column, domain, Clusters.of(values, groups), values)
             else:
                 released[column] = self._categories(column, domain, values.astype(np.int64), groups)
-        return table.replaced(released)
+        return table.replace(released)
 
     def _numbers(self, column: str, domain: NumberDomain, clusters: Clusters, values: Float) -> NDArray[Any]:
         low, high = domain.ends

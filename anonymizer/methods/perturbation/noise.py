@@ -114,7 +114,7 @@ class Noise(_DrawnNoise):
         draw = random.laplace if self.distribution == "laplace" else random.normal
         for place, column in enumerate(self.columns_of(table)):
             numbers[:, place] += self.scales_[column] * draw(len(table))
-        return self._written(table, numbers)
+        return self._write(table, numbers)
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: within the quantile of |noise| at T; low: anywhere."""
@@ -128,7 +128,7 @@ class Noise(_DrawnNoise):
         reach = self.scales_[column] * unit
         ends = candidates.high if not isinstance(candidates, LabelCandidates) else np.zeros((0, 2))
         anywhere = np.broadcast_to(np.array([-np.inf, np.inf]), ends.shape)
-        return self._widened(column, candidates, ends + np.array([-reach, reach]), anywhere)
+        return self._widen(column, candidates, ends + np.array([-reach, reach]), anywhere)
 
 
 @parameters
@@ -188,7 +188,7 @@ class CorrelatedNoise(_DrawnNoise):
         numbers = self._numbers(table)
         drawn = Randomness(self.random_state).normal(numbers.size).reshape(numbers.shape)
         numbers = numbers + drawn @ self.root_.T
-        return self._written(table, self._shrunk(numbers))
+        return self._write(table, self._shrunk(numbers))
 
     def _shrunk(self, numbers: Float) -> Float:
         if not self.rescaled:
@@ -205,9 +205,7 @@ class CorrelatedNoise(_DrawnNoise):
         if self.rescaled:
             mean = self.means_[list(self.reach_).index(column)]
             high = mean + (high - mean) / np.sqrt(1 + self.factor)
-        return self._widened(
-            column, candidates, high, np.broadcast_to(np.array([-np.inf, np.inf]), high.shape)
-        )
+        return self._widen(column, candidates, high, np.broadcast_to(np.array([-np.inf, np.inf]), high.shape))
 
 
 @parameters
@@ -244,7 +242,7 @@ class MultiplicativeNoise(_DrawnNoise):
     def _transform(self, table: Table) -> Table:
         numbers = self._numbers(table)
         drawn = np.clip(Randomness(self.random_state).normal(numbers.size), -3, 3).reshape(numbers.shape)
-        return self._written(table, numbers * (1 + self.deviation * drawn))
+        return self._write(table, numbers * (1 + self.deviation * drawn))
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: factors within the quantile at T; low: all factors."""
@@ -257,7 +255,7 @@ class MultiplicativeNoise(_DrawnNoise):
         )
         reaches = self.deviation * np.array([scipy.special.ndtri((1 + self.confidence) / 2), 3.0])
         high, low = (_times(ends, reach) for ends, reach in zip(before, reaches, strict=True))
-        return self._widened(column, candidates, high, low)
+        return self._widen(column, candidates, high, low)
 
 
 def smallest_step(numbers: Float) -> float:

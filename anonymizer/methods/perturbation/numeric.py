@@ -72,7 +72,7 @@ class NumericMethod(Method):
         columns = self.columns_of(table)
         given = table.provenance
         everything = given.content(*columns).spread()
-        return given.recoded(
+        return given.recode(
             {name: everything if self._together else given.content(name).spread() for name in columns},
             gaps="stay",
         )
@@ -86,7 +86,7 @@ class NumericMethod(Method):
             else np.zeros((len(table), 0))
         )
 
-    def _written(self, table: Table, numbers: Float) -> Table:
+    def _write(self, table: Table, numbers: Float) -> Table:
         """The table with these numbers, clamped and then rounded."""
         cells = {}
         for place, column in enumerate(self.columns_of(table)):
@@ -99,9 +99,9 @@ class NumericMethod(Method):
             whole = digits and table.series(column).dtype.is_integer()
             fits = whole and bool((np.abs(rounded) < _LARGEST).all())
             cells[column] = rounded.astype(np.int64) if fits else rounded
-        return table.replaced(cells) if cells else table
+        return table.replace(cells) if cells else table
 
-    def _widened(self, column: str, candidates: Candidates, high: Float, low: Float) -> Candidates:
+    def _widen(self, column: str, candidates: Candidates, high: Float, low: Float) -> Candidates:
         """Intervals made wider by what noise can do; clamped and rounded as the cells are.
 
         Args:
@@ -113,10 +113,10 @@ class NumericMethod(Method):
         ends = [high, low]
         if self.bounds and column in self.bounds:
             ends = [np.clip(one, *self.bounds[column]) for one in ends]
-        return self._rounded(column, candidates, *ends)
+        return self._round(column, candidates, *ends)
 
-    def _rounded(self, column: str, candidates: Candidates, high: Float, low: Float) -> Candidates:
-        """Intervals rounded as the cells are, which keeps the order of numbers; as `_widened`."""
+    def _round(self, column: str, candidates: Candidates, high: Float, low: Float) -> Candidates:
+        """Intervals rounded as the cells are, which keeps the order of numbers; as `_widen`."""
         if isinstance(candidates, LabelCandidates):
             raise TableError(
                 f"Column {column!r} holds no numbers when noise is put on it.", "Generalize after the noise."

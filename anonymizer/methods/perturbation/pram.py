@@ -82,7 +82,7 @@ class PRAM(Method):
             content = table.provenance.content(column)
             read = content.spread() if self.invariant else content
             cells[column] = self._behind_noise(table, read | domain_provenance(table, column), column)
-        return table.provenance.recoded(cells, gaps="none")
+        return table.provenance.recode(cells, gaps="none")
 
     @override
     def check(self) -> None:
@@ -131,7 +131,7 @@ class PRAM(Method):
             column: draw_values(table, column, values, matrix, random)
             for column, (values, matrix) in self.transitions_.items()
         }
-        return table.replaced(replaced)
+        return table.replace(replaced)
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """The likeliest outcomes up to T with high confidence, other possible ones with low."""

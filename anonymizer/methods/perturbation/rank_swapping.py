@@ -60,7 +60,7 @@ class RankSwapping(Method):
     def provenance(self, table: Table) -> TableProvenance:
         """A cell becomes one of another row of the column; empty ones stay empty."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
-        return table.provenance.recoded(cells, gaps="stay")
+        return table.provenance.recode(cells, gaps="stay")
 
     @override
     def check(self) -> None:
@@ -101,7 +101,7 @@ class RankSwapping(Method):
         if isinstance(candidates, IntervalCandidates):
             return IntervalCandidates(
                 *(
-                    _moved(ends, values, starts, reach)
+                    _reach(ends, values, starts, reach)
                     for ends, reach in zip((candidates.high, candidates.low), reaches, strict=True)
                 )
             )
@@ -127,7 +127,7 @@ def swap_ranks(count: int, window: int, random: Randomness) -> Int:
     return order
 
 
-def _moved(ends: Float, values: NDArray[Any], starts: Int, reach: int) -> Float:
+def _reach(ends: Float, values: NDArray[Any], starts: Int, reach: int) -> Float:
     """Of each interval the least and the largest value of ranks near those in it; nothing if none is."""
     low = np.searchsorted(values, ends[:, 0])
     high = np.searchsorted(values, ends[:, 1], side="right")

@@ -61,7 +61,7 @@ class Swapping(Method):
         columns = self.columns_of(table)
         read = {name: (columns if self.together else (name,)) for name in columns}
         cells = {n: table.provenance.content(*one, *self.within).spread() for n, one in read.items()}
-        return table.provenance.recoded(cells, gaps="stay")
+        return table.provenance.recode(cells, gaps="stay")
 
     @override
     def check(self) -> None:

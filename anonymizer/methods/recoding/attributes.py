@@ -40,7 +40,7 @@ class Attribute(ABC):
     weight: float = field(default=1.0, kw_only=True)
 
     @abstractmethod
-    def weighted(self, weight: float) -> Self:
+    def with_weight(self, weight: float) -> Self:
         """The same with another weight."""
 
     def among(self, rows: Int) -> Self:
@@ -112,11 +112,11 @@ class Labelled(Attribute):
         return cls(place[codes.codes], width, ordered)
 
     @override
-    def weighted(self, weight: float) -> Self:
+    def with_weight(self, weight: float) -> Self:
         levels = tuple(replace(one, loss=one.loss * (weight / self.weight)) for one in self.levels)
         return replace(self, levels=levels, weight=weight)
 
-    def limited(self, least: int, most: int) -> Self:
+    def limit(self, least: int, most: int) -> Self:
         """The same with some of its levels only."""
         return replace(self, levels=self.levels[least : most + 1])
 
@@ -180,7 +180,7 @@ class NumericAttribute(Attribute):
         return cls(codes.codes, len(codes.values), codes.values)
 
     @override
-    def weighted(self, weight: float) -> Self:
+    def with_weight(self, weight: float) -> Self:
         return replace(self, weight=weight)
 
     def ends(self, low: Int, high: Int) -> Float:

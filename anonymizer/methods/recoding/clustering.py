@@ -184,7 +184,7 @@ def one_pass(attributes: list[Attribute], k: int, randomness: Randomness) -> Int
             np.minimum.at(low[place], chosen, one.codes[block])
             np.maximum.at(high[place], chosen, one.codes[block])
         np.add.at(sizes, chosen, 1.0)
-    return _evened(attributes, clusters, seeds, k)
+    return _balance(attributes, clusters, seeds, k)
 
 
 def _nearest(attributes: list[Attribute], rows: Int, low: list[Int], high: list[Int], sizes: Float) -> Int:
@@ -208,7 +208,7 @@ def _nearest(attributes: list[Attribute], rows: Int, low: list[Int], high: list[
     return nearest
 
 
-def _evened(attributes: list[Attribute], clusters: Int, seeds: Int, k: int) -> Int:
+def _balance(attributes: list[Attribute], clusters: Int, seeds: Int, k: int) -> Int:
     """Let clusters with fewer than k rows take the nearest of those that larger ones can spare."""
     own = seeds[clusters]
     distance = np.zeros(len(clusters))

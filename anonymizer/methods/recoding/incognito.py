@@ -98,7 +98,7 @@ class Incognito(Recoding):
         super()._fit(table)
 
     @override
-    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
+    def _recode(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
         rows = int(allowed.released.sum())
         most = min(int(self.maximum_suppression * rows), rows - 1)
@@ -145,12 +145,12 @@ def full_domain(
             return False
         if judge.is_by_size:
             return True
-        return int((judge.released & ~_kept(attributes, node, judge)[1]).sum()) <= most
+        return int((judge.released & ~_classify(attributes, node, judge)[1]).sum()) <= most
 
     passed = tag_nodes(tuple(len(one.levels) for one in attributes), passes)
     if not prunes:
         for node in np.argwhere(passed).tolist():
-            keep = _kept(attributes, tuple(node), allowed)[1]
+            keep = _classify(attributes, tuple(node), allowed)[1]
             passed[tuple(node)] = int((allowed.released & ~keep).sum()) <= most
     return passed, [tuple(node) for node in np.argwhere(passed & ~above(passed)).tolist()]
 
@@ -161,7 +161,7 @@ def _classes(attributes: list[Labelled], node: Node) -> tuple[Int, int]:
     )
 
 
-def _kept(attributes: list[Labelled], node: Node, allowed: Allowed) -> tuple[Int, Bool]:
+def _classify(attributes: list[Labelled], node: Node, allowed: Allowed) -> tuple[Int, Bool]:
     """The classes of all rows at a node, and which rows lie in allowed ones."""
     classes, count = _classes(attributes, node)
     return classes, allowed(np.arange(len(classes)), classes, count)[classes]
@@ -203,15 +203,15 @@ def best(
             break
         node = nodes[place]
         if loss == "discernibility" or (loss == "ncp" and most):
-            lost = _lost(attributes, allowed, frequencies, node, None if loss == "discernibility" else whole)
+            lost = _loss(attributes, allowed, frequencies, node, None if loss == "discernibility" else whole)
         else:
             lost = float(bounds[place])
         if lost < least:
             least, chosen = lost, node
-    return chosen, _kept(attributes, chosen, allowed)[1]
+    return chosen, _classify(attributes, chosen, allowed)[1]
 
 
-def _lost(
+def _loss(
     attributes: list[Labelled], allowed: Allowed, frequencies: Frequencies, node: Node, whole: float | None
 ) -> float:
     """The loss of a node whose rows in classes that are not allowed are taken out.
@@ -229,7 +229,7 @@ def _lost(
         counts = np.where(counts >= allowed.k, counts, 0)
         labels = frequencies.labels(profiles, node)
     else:
-        classes, keep = _kept(attributes, node, allowed)
+        classes, keep = _classify(attributes, node, allowed)
         first = np.zeros(int(classes.max()) + 1, dtype=np.int64)
         first[classes] = np.arange(len(classes))
         counts = np.bincount(classes, keep & allowed.released, minlength=len(first)).astype(np.int64)

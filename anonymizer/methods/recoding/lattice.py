@@ -59,7 +59,7 @@ class Frequencies:
         self._uses[place] = self._clock
         if tuple(self._nodes[place].tolist()) == node:
             return self._held[place]
-        found = self._rolled(*self._held[place], node)
+        found = self._roll_up(*self._held[place], node)
         self._keep(node, found)
         return found
 
@@ -70,7 +70,7 @@ class Frequencies:
             for one, codes, level in zip(self._attributes, self._codes, node, strict=True)
         ]
 
-    def _rolled(self, profiles: Int, counts: Int, node: Node) -> tuple[Int, Int]:
+    def _roll_up(self, profiles: Int, counts: Int, node: Node) -> tuple[Int, Int]:
         # the labels of a class as the digits of one number, whose base differs from column to column
         keys = np.zeros(len(profiles), dtype=np.int64)
         kinds = 1

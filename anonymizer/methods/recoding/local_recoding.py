@@ -84,7 +84,7 @@ class LocalRecoding(Recoding):
         return attribute_of(table, column)
 
     @override
-    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
+    def _recode(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
         whole = len(allowed.released)
         levels: Int = np.empty((whole, len(columns)), dtype=_LEVEL)
@@ -96,17 +96,17 @@ class LocalRecoding(Recoding):
 
     def _levels(self, columns: list[Labelled], allowed: Allowed, most: int) -> Int:
         """The level of each row in each column, trying so many schemes at most."""
-        levels = swept(columns, allowed.by_size, most)
+        levels = sweep(columns, allowed.by_size, most)
         if not self.constraints:
             return levels
-        return min(_constrained(columns, allowed, levels), key=lambda levels: _loss(columns, levels))
+        return min(_constrain(columns, allowed, levels), key=lambda levels: _loss(columns, levels))
 
 
-def _constrained(columns: list[Labelled], allowed: Allowed, levels: Int) -> Iterator[Int]:
+def _constrain(columns: list[Labelled], allowed: Allowed, levels: Int) -> Iterator[Int]:
     """Releases that the constraints allow, given one that sizes do."""
     rows = np.arange(len(levels))
     yield levels_cut(columns, allowed, rows)
-    yield swept(columns, allowed, min(FEW_SCHEMES, max(50, 100_000_000 // len(rows))))
+    yield sweep(columns, allowed, min(FEW_SCHEMES, max(50, 100_000_000 // len(rows))))
     classes, count = number_classes(_labels(columns, levels, rows))
     if count * int((~allowed(rows, classes, count)).sum()) <= MAX_JOINS:
         yield levels_of(columns, join_classes([*columns], classes, allowed))
@@ -141,7 +141,7 @@ def _loss(attributes: list[Labelled], levels: Int) -> float:
     return sum(float(one.at(one.codes, levels[:, place]).sum()) for place, one in enumerate(attributes))
 
 
-def swept(attributes: list[Labelled], allowed: Allowed, most: int) -> Int:
+def sweep(attributes: list[Labelled], allowed: Allowed, most: int) -> Int:
     """The level of each row in each column.
 
     Args:

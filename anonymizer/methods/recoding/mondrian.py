@@ -88,7 +88,7 @@ def cut(attributes: list[Attribute], allowed: Allowed, *, relaxed: bool) -> Int:
         saved = np.full(count, 1e-12)
         children = np.zeros(len(rows), dtype=np.int64)
         for one in attributes:
-            parts, gain = _tried(one, rows, own, count, allowed, relaxed=relaxed)
+            parts, gain = _try_cut(one, rows, own, count, allowed, relaxed=relaxed)
             better = gain > saved
             saved[better] = gain[better]
             here = better[own]
@@ -102,7 +102,7 @@ def cut(attributes: list[Attribute], allowed: Allowed, *, relaxed: bool) -> Int:
     return final
 
 
-def _tried(
+def _try_cut(
     one: Attribute, rows: Int, own: Int, count: int, allowed: Allowed, *, relaxed: bool
 ) -> tuple[Int, Float]:
     """Cut every class along one attribute.

@@ -37,7 +37,7 @@ A = TypeVar("A", bound=Attribute)
 
 @parameters
 class Recoding(Method):
-    """A method with the parameters `k`, `constraints` and `columns`; subclasses give `_recoded`.
+    """A method with the parameters `k`, `constraints` and `columns`; subclasses give `_recode`.
 
     Some have `weights` and `limits` too: of columns what their loss counts for, 1 where nothing is said; and
     the least and the most level of their hierarchies that a label may have. Nobody is released together with
@@ -66,7 +66,7 @@ class Recoding(Method):
         return False
 
     @abstractmethod
-    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
+    def _recode(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         """The labels of the released rows in each column, and their places."""
 
     def _attribute(self, table: Table, column: str) -> Attribute:
@@ -97,7 +97,7 @@ class Recoding(Method):
         named = [name for one in asked for name in (one.column, *one.known) if name in table.names]
         given = table.provenance
         read = (given.content(*columns, *named) | given.hierarchies(*columns, *named)).spread()
-        found = given.recoded(dict.fromkeys(columns, read), gaps="none")
+        found = given.recode(dict.fromkeys(columns, read), gaps="none")
         return found if self.keeps_rows and not asked else found.with_rows(read)
 
     @override
@@ -109,12 +109,12 @@ class Recoding(Method):
 
     @override
     def _fit(self, table: Table) -> None:
-        self._prepared(table)
+        self._prepare(table)
 
-    def _prepared(self, table: Table) -> tuple[list[Attribute], Allowed]:
+    def _prepare(self, table: Table) -> tuple[list[Attribute], Allowed]:
         columns = self.columns_of(table)
         table.complete(columns)
-        attributes = [self._shaped(table, column) for column in columns]
+        attributes = [self._shape(table, column) for column in columns]
         for column in (*self._weights, *(self.limits or {})):
             if column not in columns:
                 raise SpecError(
@@ -141,9 +141,9 @@ class Recoding(Method):
             )
         return attributes, allowed
 
-    def _shaped(self, table: Table, column: str) -> Attribute:
+    def _shape(self, table: Table, column: str) -> Attribute:
         """A column with its weight and within its limits."""
-        one = self._attribute(table, column).weighted(self._weights.get(column, 1.0))
+        one = self._attribute(table, column).with_weight(self._weights.get(column, 1.0))
         if column not in (self.limits or {}):
             return one
         if not isinstance(one, Labelled):
@@ -159,18 +159,18 @@ class Recoding(Method):
                 f"The limits of {column!r} are {[least, most]}; its hierarchy has {height} levels.",
                 "Choose levels from 0 to that number, the lower one first.",
             )
-        return one.limited(least, most)
+        return one.limit(least, most)
 
     @override
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
-        attributes, allowed = self._prepared(table)
-        texts, rows = self._recoded(attributes, allowed)
+        attributes, allowed = self._prepare(table)
+        texts, rows = self._recode(attributes, allowed)
         self.labels_ = {
             column: _ends(one, cells) for column, one, cells in zip(columns, attributes, texts, strict=True)
         }
         stays = allowed.released[rows]
-        released = table if len(rows) == len(table) and stays.all() else table.taken(rows[stays])
+        released = table if len(rows) == len(table) and stays.all() else table.take(rows[stays])
         if allowed.withheld:
             released = released.without(allowed.withheld)
         if not stays.all():
@@ -180,7 +180,7 @@ class Recoding(Method):
             for column, cells in zip(columns, texts, strict=True)
             if not _as_before(released, column, cells)
         }
-        return released.replaced(labels)
+        return released.replace(labels)
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """A value may have become its label at any level, or any interval around it, with high confidence."""
@@ -237,7 +237,7 @@ class Partitioning(Recoding):
         """The class of each row, shape (n,)."""
 
     @override
-    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
+    def _recode(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         classes, count = np.empty(len(allowed.released), dtype=np.int64), 0
         for rows, some, judge in parts(attributes, allowed):
             found, number = number_classes([self._classes(some, judge)])

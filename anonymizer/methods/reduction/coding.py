@@ -64,7 +64,7 @@ class TopBottomCoding(Method):
         """With stated bounds a cell depends on itself; quantiles are of the whole table."""
         read = {name: table.provenance.content(name) for name in self.columns_of(table)}
         cells = {name: one if name in (self.bounds or {}) else one.spread() for name, one in read.items()}
-        return table.provenance.recoded(cells, gaps="stay")
+        return table.provenance.recode(cells, gaps="stay")
 
     @override
     def _fit(self, table: Table) -> None:
@@ -86,9 +86,9 @@ class TopBottomCoding(Method):
 
     @override
     def _transform(self, table: Table) -> Table:
-        return table.replaced({column: self._clipped(table, column) for column in self.bounds_})
+        return table.replace({column: self._clip(table, column) for column in self.bounds_})
 
-    def _clipped(self, table: Table, column: str) -> Any:
+    def _clip(self, table: Table, column: str) -> Any:
         table.numbers(column)
         low, high = self.bounds_[column]
         return table.series(column).clip(

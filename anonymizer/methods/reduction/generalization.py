@@ -51,7 +51,7 @@ class Generalization(Method):
         """A label depends on its own cell, and on what the hierarchy was built of."""
         given = table.provenance
         columns = [column for column, level in self._levels(table).items() if level]
-        return given.recoded({c: given.content(c) | given.hierarchies(c) for c in columns}, gaps="none")
+        return given.recode({c: given.content(c) | given.hierarchies(c) for c in columns}, gaps="none")
 
     @override
     def _fit(self, table: Table) -> None:
@@ -80,7 +80,7 @@ class Generalization(Method):
             codes = table.codes(column)
             level = self._level(codes.values, column)
             replaced[column] = np.array(level.labels, dtype=object)[level.groups[codes.codes]]
-        return table.replaced(replaced)
+        return table.replace(replaced)
 
     def _level(self, values: NDArray[Any], column: str) -> Level:
         return self.hierarchies_[column].bind(values, column)[self.levels_[column]]

@@ -70,7 +70,7 @@ class Sampling(CellsKept, Method):
         chosen = Randomness(self.random_state).sample(count, max(1, round(self.rate * count)))
         drawn = np.zeros(count, dtype=np.bool_)
         drawn[chosen] = True
-        return table.taken(np.flatnonzero(drawn[groups]))
+        return table.take(np.flatnonzero(drawn[groups]))
 
     @property
     @override

@@ -67,7 +67,7 @@ class SuppressMissing(CellsKept, Method):
         """A row is there or not by its own gaps."""
         columns = self.columns_of(table)
         by = table.provenance.gaps(*columns)
-        return table.provenance.with_rows(by).recoded(
+        return table.provenance.with_rows(by).recode(
             {name: table.provenance[name].cells for name in columns}, gaps="none"
         )
 
@@ -78,7 +78,7 @@ class SuppressMissing(CellsKept, Method):
             gaps |= table.missing(column)
         if gaps.all() and len(table):
             raise UnreachableError("Every row misses a cell; all would be suppressed.", "Name fewer columns.")
-        return table.taken(np.flatnonzero(~gaps))
+        return table.take(np.flatnonzero(~gaps))
 
 
 @parameters
@@ -114,7 +114,7 @@ class SuppressCells(Method):
     def provenance(self, table: Table) -> TableProvenance:
         """Whether a cell stays depends on how many have its value."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
-        return table.provenance.recoded(cells, gaps="stay")
+        return table.provenance.recode(cells, gaps="stay")
 
     @override
     def _fit(self, table: Table) -> None:
@@ -135,7 +135,7 @@ class SuppressCells(Method):
             labels = np.array([*(text if text in kept else ANY for text in texts), None], dtype=object)
             replaced[column] = labels[codes.codes]
         self.suppressed_ = frozenset(replaced)
-        return table.replaced(replaced) if replaced else table
+        return table.replace(replaced) if replaced else table
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """A rare value becomes `*`, with high confidence; so may any value of an interval."""
@@ -243,4 +243,4 @@ class SuppressRecords(CellsKept, Method):
                 f"maximum_suppression is {self.maximum_suppression}.",
                 "Raise maximum_suppression, lower k, or generalize more.",
             )
-        return table.taken(np.flatnonzero(keep))
+        return table.take(np.flatnonzero(keep))

@@ -77,7 +77,7 @@ class Anatomy(CellsKept, Method):
         """Groups are dealt out by all values of the column, which lie in the further table with them."""
         columns = self.columns_of(table)
         read = table.provenance.content(*columns).spread()
-        return table.provenance.recoded(dict.fromkeys((self.group, COUNT, *columns), read), gaps="none")
+        return table.provenance.recode(dict.fromkeys((self.group, COUNT, *columns), read), gaps="none")
 
     @property
     @override
@@ -137,7 +137,7 @@ class Anatomy(CellsKept, Method):
     @override
     def _transform(self, table: Table) -> Table:
         values = self._values(table)
-        groups = dealt(values, self.l, Randomness(self.random_state))
+        groups = deal(values, self.l, Randomness(self.random_state))
         order = np.lexsort((values, groups))
         pairs = np.stack([groups[order], values[order]], axis=1)
         fresh = np.flatnonzero(np.append(True, (np.diff(pairs, axis=0) != 0).any(axis=1)))
@@ -146,7 +146,7 @@ class Anatomy(CellsKept, Method):
         self.share_ = float((counts / np.bincount(groups)[named]).max())
         self.extra_ = {SENSITIVE: Table.of(self._sensitive(table, order[fresh], named, counts))}
         # the group beside its rows, and no trace of the column
-        return table.without((self.column_,)).replaced({self.group: groups})
+        return table.without((self.column_,)).replace({self.group: groups})
 
     def _sensitive(self, table: Table, rows: Int, groups: Int, counts: Int) -> Any:
         space = table.frame.implementation
@@ -158,7 +158,7 @@ class Anatomy(CellsKept, Method):
         return cells.with_columns(group, count).select(self.group, self.column_, COUNT).to_native()
 
 
-def dealt(values: Int, l: int, random: Randomness) -> Int:  # noqa: E741 - as above
+def deal(values: Int, l: int, random: Randomness) -> Int:  # noqa: E741 - as above
     """Group rows so that every group has at least l rows, all of different values.
 
     Args:

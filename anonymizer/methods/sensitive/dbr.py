@@ -52,13 +52,13 @@ class DistributionRandomization(CellsKept, Method):
     def provenance(self, table: Table) -> TableProvenance:
         """A cell is one of any row of the column."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
-        return table.provenance.recoded(cells, gaps="none")
+        return table.provenance.recode(cells, gaps="none")
 
     @override
     def _fit(self, table: Table) -> None:
-        self._checked(table)
+        self._check_columns(table)
 
-    def _checked(self, table: Table) -> tuple[str, ...]:
+    def _check_columns(self, table: Table) -> tuple[str, ...]:
         columns = self.columns_of(table)
         both = sorted(set(columns) & set(table.roles.quasi_identifiers))
         if both:
@@ -70,6 +70,6 @@ class DistributionRandomization(CellsKept, Method):
 
     @override
     def _transform(self, table: Table) -> Table:
-        columns = self._checked(table)
+        columns = self._check_columns(table)
         random = Randomness(self.random_state)
         return table.permuted({column: drawn_anywhere(len(table), random) for column in columns})

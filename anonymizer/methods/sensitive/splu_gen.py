@@ -75,7 +75,7 @@ class SpluGen(CellsKept, Method):
     def provenance(self, table: Table) -> TableProvenance:
         """A cell is one of a group of its column; the last rows go where groups do not come out even."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
-        found = table.provenance.recoded(cells, gaps="none")
+        found = table.provenance.recode(cells, gaps="none")
         return found.with_rows(Dependence.on((COUNT,), "all"))
 
     @override
@@ -116,10 +116,10 @@ class SpluGen(CellsKept, Method):
     def _transform(self, table: Table) -> Table:
         self._check(table)
         random = Randomness(self.random_state)
-        kept = table.taken(np.arange(len(table) - len(table) % self.gamma))
+        kept = table.take(np.arange(len(table) - len(table) % self.gamma))
         moved = {}
         for column in self.columns_of(table):
             # one stream for all releases of a table, so that their decoy groups are the same
             groups = partition(kept.codes(column).codes, self.gamma, Randomness(0, f"decoys of {column}"))
             moved[column] = draw_from_groups(groups, random)
-        return kept.permuted(moved).taken(random.permutation(len(kept)))
+        return kept.permuted(moved).take(random.permutation(len(kept)))

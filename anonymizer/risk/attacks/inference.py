@@ -77,7 +77,7 @@ def inference(
     for group, truth in zip(groups, truths, strict=True):
         chosen = randomness.sample(len(group), attempts)
         right = np.zeros(len(chosen), dtype=np.bool_)
-        for block, near in finder.near(group.taken(chosen), neighbours):
+        for block, near in finder.near(group.take(chosen), neighbours):
             right[block] = guesser.right(near, truth[chosen[block]])
         rates.append(Rate(int(right.sum()), len(chosen)))
         if len(rates) == 1:

@@ -59,16 +59,16 @@ def linkability(
     randomness = Randomness(random_state, "linkability")
     rates, naive = [], Rate(0, 0)
     for group in groups:
-        targets = group.taken(randomness.sample(len(group), attempts))
+        targets = group.take(randomness.sample(len(group), attempts))
         sides = [targets.only(half) for half in halves]
-        rates.append(_linked(finders, sides, neighbours))
+        rates.append(_link(finders, sides, neighbours))
         if len(rates) == 1:
-            shifted = sides[1].taken(np.roll(np.arange(len(targets)), 1))
-            naive = _linked(finders, [sides[0], shifted], neighbours)
+            shifted = sides[1].take(np.roll(np.arange(len(targets)), 1))
+            naive = _link(finders, [sides[0], shifted], neighbours)
     return Attack("linkability", rates[0], rates[1] if len(rates) > 1 else None, naive, level)
 
 
-def _linked(finders: Sequence[Nearest], sides: Sequence[Rows], neighbours: int) -> Rate:
+def _link(finders: Sequence[Nearest], sides: Sequence[Rows], neighbours: int) -> Rate:
     hits = 0.0
     found = [finder.near(side, neighbours) for finder, side in zip(finders, sides, strict=True)]
     for (_, left), (_, right) in zip(*found, strict=True):

@@ -32,7 +32,7 @@ class Predicates:
     def __len__(self) -> int:
         return int(self.low.shape[1])
 
-    def taken(self, places: Int | slice) -> Predicates:
+    def take(self, places: Int | slice) -> Predicates:
         """Some of them."""
         return Predicates(self.low[:, places], self.high[:, places])
 
@@ -69,12 +69,12 @@ class Index:
         chunk = np.cumsum(size) // _CANDIDATES
         bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(predicates)]
         for first, last in pairwise(bounds):
-            counts[first:last] = self._thinned(
-                predicates.taken(slice(first, last)), rarest[first:last], start[first:last], size[first:last]
+            counts[first:last] = self._thin(
+                predicates.take(slice(first, last)), rarest[first:last], start[first:last], size[first:last]
             )
         return counts
 
-    def _thinned(self, predicates: Predicates, rarest: Int, start: Int, size: Int) -> Int:
+    def _thin(self, predicates: Predicates, rarest: Int, start: Int, size: Int) -> Int:
         owner = np.repeat(np.arange(len(predicates)), size)
         within = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
         rows = self._orders[rarest[owner], start[owner] + within]

@@ -67,7 +67,7 @@ class Rows:
         weights: Float = -np.log(self.leaves).sum(axis=0)
         return weights
 
-    def taken(self, rows: Int) -> Rows:
+    def take(self, rows: Int) -> Rows:
         """Some rows."""
         return Rows(self.low[:, rows], self.high[:, rows], self.leaves[:, rows], self.numeric)
 

@@ -69,9 +69,9 @@ def singling_out(
     tolerances = TOLERANCES if tolerance is None else (tolerance,)
     settings = [(w, t) for w in reversed(widths) for t in tolerances]
     if len(settings) > 1:
-        pilots = [Attack("", *space.tried(_PILOT, w, t), level).interval[0] for w, t in settings]
+        pilots = [Attack("", *space.attack(_PILOT, w, t), level).interval[0] for w, t in settings]
         settings = [settings[int(np.argmax(pilots))]]
-    return Attack("singling out by rows", *space.tried(attempts, *settings[0]), level)
+    return Attack("singling out by rows", *space.attack(attempts, *settings[0]), level)
 
 
 def singling_out_values(
@@ -100,10 +100,10 @@ def singling_out_values(
         space = _Space(original, release, control, (name,), randomness)
         predicates = _rare(space.release)
         if len(predicates):
-            chosen = predicates.taken(randomness.sample(len(predicates), attempts))
-            main, control_rate = space.judged(chosen, unique=True)
-            drawn = space.release.taken(randomness.integers(len(release), len(chosen)))
-            naive, _ = space.judged(Predicates(drawn.low, drawn.high), unique=False)
+            chosen = predicates.take(randomness.sample(len(predicates), attempts))
+            main, control_rate = space.judge(chosen, unique=True)
+            drawn = space.release.take(randomness.integers(len(release), len(chosen)))
+            naive, _ = space.judge(Predicates(drawn.low, drawn.high), unique=False)
             found[name] = Attack(f"singling out by {name}", main, control_rate, naive, level)
     return found
 
@@ -137,18 +137,18 @@ class _Space:
         self._released, self._original = Index(self.release), Index(first)
         self._control: Index | None = None
         for group in rest:
-            taken = group.taken(randomness.sample(len(group), len(first)))
+            taken = group.take(randomness.sample(len(group), len(first)))
             self._weight = len(first) / len(taken)
             self._control = Index(taken)
 
-    def tried(self, attempts: int, width: int, tolerance: float) -> tuple[Rate, Rate | None, Rate]:
+    def attack(self, attempts: int, width: int, tolerance: float) -> tuple[Rate, Rate | None, Rate]:
         """Rates against original and control group, and of naive attempts."""
         total = len(self.release)
         rows = self._randomness.permutation(total)[:attempts]
         own = np.broadcast_to(rows, (len(self.release.low), len(rows)))
-        main, control = self.judged(self._around(own, width, tolerance), unique=True)
+        main, control = self.judge(self._around(own, width, tolerance), unique=True)
         mixed = np.stack([self._randomness.integers(total, len(rows)) for _ in self.release.low])
-        naive, _ = self.judged(self._around(mixed, width, tolerance), unique=False)
+        naive, _ = self.judge(self._around(mixed, width, tolerance), unique=False)
         return main, control, naive
 
     def _around(self, rows: Int, width: int, tolerance: float) -> Predicates:
@@ -160,11 +160,11 @@ class _Space:
         left_out = order.argsort(axis=0) >= width
         return Predicates(np.where(left_out, -np.inf, low), np.where(left_out, MISSING, high))
 
-    def judged(self, predicates: Predicates, *, unique: bool) -> tuple[Rate, Rate | None]:
+    def judge(self, predicates: Predicates, *, unique: bool) -> tuple[Rate, Rate | None]:
         """How many fit one row exactly; with `unique` only if they fit one released row exactly."""
         tried = len(predicates)
         if unique:
-            predicates = predicates.taken(np.flatnonzero(self._released.count(predicates) == 1))
+            predicates = predicates.take(np.flatnonzero(self._released.count(predicates) == 1))
         main = Rate(int((self._original.count(predicates) == 1).sum()), tried)
         if self._control is None:
             return main, None

@@ -102,7 +102,7 @@ def link_columns(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...
     Raises:
         TableError: the release lacks a column.
     """
-    binned = [_binned(release, name) for name in columns]
+    binned = [_bin(release, name) for name in columns]
     edges = [
         (left, right)
         for left, right in combinations(range(len(columns)), 2)
@@ -119,7 +119,7 @@ def link_columns(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...
     )
 
 
-def _binned(table: Table, column: str) -> Int:
+def _bin(table: Table, column: str) -> Int:
     codes = table.codes(column)
     if not table.is_numeric(column) or len(codes.values) <= BINS:
         return codes.codes

@@ -106,7 +106,7 @@ class SignsStudy(Study):
 def outcome(found: Sequence[int] | None) -> Outcome:
     """What a party gets; None is of no recipient."""
     if found is None:
-        return Outcome.withheld("signs")
+        return Outcome.withhold("signs")
     return Outcome((Table("signs", {"above": [found[0]], "below": [found[1]]}),))
 
 

@@ -49,13 +49,13 @@ class Rounding(Method):
     def provenance(self, table: Table) -> TableProvenance:
         """A rounded cell depends on its own row; empty cells stay empty."""
         cells = {name: table.provenance.content(name) for name in self.columns_of(table)}
-        return table.provenance.recoded(cells, gaps="stay")
+        return table.provenance.recode(cells, gaps="stay")
 
     def _fit(self, table: Table) -> None:
         self.columns_ = self.columns_of(table)
 
     def _transform(self, table: Table) -> Table:
-        return table.replaced({name: self._rounded(table, name) for name in self.columns_})
+        return table.replace({name: self._rounded(table, name) for name in self.columns_})
 
     def _rounded(self, table: Table, name: str) -> Any:
         table.numbers(name)  # refuses cells that are not numbers

@@ -40,18 +40,20 @@ def held_numbers(array: Any, column: ColumnDeclaration) -> Numbers | None:
     missing = _missing(array)
     kind = array.type
     if column.type == "date" and types.is_date32(kind):
-        days = _filled(array.view("int32"), missing, np.int64)
-        values = _bounded(days, column.schema.lower, column.schema.upper, missing)
+        days = _fill(array.view("int32"), missing, np.int64)
+        values = _check_bounds(days, column.schema.lower, column.schema.upper, missing)
     elif column.type in ("integer", "decimal") and types.is_integer(kind) and not types.is_uint64(kind):
         unit = 10**column.schema.scale
         # a cell is within the bounds in held units if it is within these
         lower, upper = -(-column.schema.lower // unit), column.schema.upper // unit
-        values = _bounded(_filled(array, missing, np.int64), lower, upper, missing)
+        values = _check_bounds(_fill(array, missing, np.int64), lower, upper, missing)
         values = values if values is None or unit == 1 else values * np.int64(unit)
     elif column.type == "decimal" and types.is_float64(kind):
-        scaled = _scaled(_filled(array, missing, np.float64), column.schema.scale)
+        scaled = _scale(_fill(array, missing, np.float64), column.schema.scale)
         values = (
-            scaled if scaled is None else _bounded(scaled, column.schema.lower, column.schema.upper, missing)
+            scaled
+            if scaled is None
+            else _check_bounds(scaled, column.schema.lower, column.schema.upper, missing)
         )
     else:
         return None
@@ -72,7 +74,7 @@ def distinct(array: Any) -> tuple[list[Any], NDArray[np.int64]] | None:
         return None
     found = array if types.is_dictionary(array.type) else array.dictionary_encode()
     cells: list[Any] = found.dictionary.to_pylist()
-    places = _filled(found.indices, _missing(found.indices), np.int64, len(cells))
+    places = _fill(found.indices, _missing(found.indices), np.int64, len(cells))
     return [*cells, None], places
 
 
@@ -83,14 +85,14 @@ def _missing(array: Any) -> NDArray[np.bool_]:
     return found
 
 
-def _filled(array: Any, missing: NDArray[np.bool_], kind: Any, filler: int = 0) -> NDArray[Any]:
+def _fill(array: Any, missing: NDArray[np.bool_], kind: Any, filler: int = 0) -> NDArray[Any]:
     """The values of an array of numbers, with a filler where one is missing."""
     plain = array.fill_null(0) if missing.any() else array
     values = np.asarray(plain.to_numpy(zero_copy_only=False)).astype(kind, copy=False)
     return np.where(missing, filler, values) if filler and missing.any() else values
 
 
-def _bounded(
+def _check_bounds(
     values: NDArray[np.int64], lower: int, upper: int, missing: NDArray[np.bool_]
 ) -> NDArray[np.int64] | None:
     seen = values[~missing] if missing.any() else values
@@ -99,7 +101,7 @@ def _bounded(
     return values
 
 
-def _scaled(values: NDArray[np.float64], scale: int) -> NDArray[np.int64] | None:
+def _scale(values: NDArray[np.float64], scale: int) -> NDArray[np.int64] | None:
     """Floats times 10**scale where each is the double nearest to a decimal of that scale and 15 digits.
 
     As no other decimal of 15 digits has this double, it is the one that the shortest text shows. Division of

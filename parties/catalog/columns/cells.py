@@ -45,7 +45,7 @@ def parser(column: ColumnDeclaration) -> Parse:
     """The function that reads the cells of a column and checks their bounds."""
     schema = column.schema
     if column.type in _NUMBERS:
-        return _bounded(_NUMBERS[column.type](schema.scale, column.writing), column)
+        return _bound(_NUMBERS[column.type](schema.scale, column.writing), column)
     if column.type == "category":
         return _category(schema.categories, column.ignores_case)
     if column.type == "text":
@@ -67,32 +67,32 @@ def is_nan(cell: Any) -> bool:
 
 def plain_text(cell: Any) -> str:
     """The text of a cell without blanks around it, in normalisation form C."""
-    return unicodedata.normalize("NFC", _written(cell))
+    return unicodedata.normalize("NFC", _to_text(cell))
 
 
-def _written(cell: Any) -> str:
+def _to_text(cell: Any) -> str:
     """The text of a cell without blanks around it; decimals have no exponent."""
     return format(cell, "f") if isinstance(cell, Decimal) else str(cell).strip()
 
 
 def _forms(cell: Any) -> set[str]:
     """The texts that a cell is known by: NaN in any case, and whole floats without a point too."""
-    text = _written(cell)
+    text = _to_text(cell)
     if is_nan(cell):
         return {text, "NaN"}
     return {text, text.removesuffix(".0")} if isinstance(cell, float) else {text}
 
 
-def _bounded(parse: _ParseNumber, column: ColumnDeclaration) -> Parse:
+def _bound(parse: _ParseNumber, column: ColumnDeclaration) -> Parse:
     lower, upper = column.schema.lower, column.schema.upper
 
-    def bounded(cell: Any) -> int:
+    def bound(cell: Any) -> int:
         value = parse(cell)
         if (lower is not None and value < lower) or (upper is not None and value > upper):
             raise ValueError("is outside the declared bounds")
         return value
 
-    return bounded
+    return bound
 
 
 def _plain(text: str) -> str | None:
@@ -183,7 +183,7 @@ def _category(labels: tuple[str, ...], ignores_case: bool) -> Parse:
         if isinstance(cell, bool):
             value = truths[cell][0] if len(truths[cell]) == 1 else None
         else:
-            value = index.get(key(_written(cell))) if isinstance(cell, str | int | Decimal) else None
+            value = index.get(key(_to_text(cell))) if isinstance(cell, str | int | Decimal) else None
         if value is None:
             raise ValueError("is not one of the declared labels")
         return value

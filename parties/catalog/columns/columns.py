@@ -175,7 +175,7 @@ class ColumnTable:
         )
 
 
-def _ordered(lower: int, upper: int) -> tuple[int, int]:
+def _check_order(lower: int, upper: int) -> tuple[int, int]:
     if lower > upper:
         raise UnfitError("lower", "is above upper", "Exchange them.")
     return lower, upper
@@ -197,7 +197,7 @@ class IntegerColumn(ColumnTable):
     @override
     def schema(self) -> Schema:
         """Its bounds."""
-        return Schema("integer", 0, *_ordered(self.lower, self.upper), unit=self.unit)
+        return Schema("integer", 0, *_check_order(self.lower, self.upper), unit=self.unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +216,7 @@ class DateColumn(ColumnTable):
     @override
     def schema(self) -> Schema:
         """Its bounds in days."""
-        bounds = _ordered(self.lower.toordinal() - _EPOCH, self.upper.toordinal() - _EPOCH)
+        bounds = _check_order(self.lower.toordinal() - _EPOCH, self.upper.toordinal() - _EPOCH)
         if self.unit not in ("", DAYS):
             raise UnfitError("unit", "cannot be chosen for dates", f"Leave it out; dates are held as {DAYS}.")
         return Schema("integer", 0, *bounds, unit=DAYS)
@@ -240,10 +240,10 @@ class DecimalColumn(ColumnTable):
     @override
     def schema(self) -> Schema:
         """Its bounds in units of the last digit."""
-        bounds = _ordered(self._held("lower", self.lower), self._held("upper", self.upper))
+        bounds = _check_order(self._to_held("lower", self.lower), self._to_held("upper", self.upper))
         return Schema("decimal", self.scale, *bounds, unit=self.unit)
 
-    def _held(self, key: str, value: Any) -> int:
+    def _to_held(self, key: str, value: Any) -> int:
         try:
             if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
                 raise ValueError

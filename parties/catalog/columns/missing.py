@@ -67,7 +67,7 @@ class Cells:
             return (
                 None
                 if self.column.missing == "error"
-                else Piece(self._filled(values[~missing], missing), missing)
+                else Piece(self._fill(values[~missing], missing), missing)
             )
         several = None if self.column.type == "text" else distinct(array)
         if several is None:
@@ -90,7 +90,7 @@ class Cells:
         if self.column.missing == "error":
             return None
         values = self._read(list(compress(cells, ~missing)))
-        return None if values is None else Piece(self._filled(values, missing), missing)
+        return None if values is None else Piece(self._fill(values, missing), missing)
 
     def exact(self, cells: Sequence[Any], row: int) -> int | str | None:
         """What is held for the cell of one row, or None if it is missing and may be.
@@ -112,7 +112,7 @@ class Cells:
         missing = np.array([value is None for value in values], np.bool_)
         return Piece(held, missing if missing.any() else None)
 
-    def _filled(self, values: NDArray[np.int64] | list[str], missing: Mask) -> Values:
+    def _fill(self, values: NDArray[np.int64] | list[str], missing: Mask) -> Values:
         if isinstance(values, list):
             there = iter(values)
             return [str(self._filler) if gone else next(there) for gone in missing.tolist()]

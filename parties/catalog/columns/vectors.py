@@ -60,15 +60,15 @@ def reader(column: ColumnDeclaration) -> Reader:
         lower, upper = 0, int(column.schema.modulus) - 1
     read = _dates(column.writing) if column.type == "date" else _numbers(column.schema.scale)
     if column.type != "date" and not column.writing.is_plain:
-        read = _pointed(column.writing, read)
+        read = _to_point(column.writing, read)
 
-    def bounded(cells: Sequence[Any]) -> NDArray[np.int64] | None:
+    def bound(cells: Sequence[Any]) -> NDArray[np.int64] | None:
         values = read(cells)
         if values is None or (len(values) and not lower <= values.min() <= values.max() <= upper):
             return None
         return values
 
-    return bounded
+    return bound
 
 
 def _texts(maximum: int) -> Reader:
@@ -125,12 +125,12 @@ def _numbers(scale: int) -> Callable[[Sequence[Any]], NDArray[np.int64] | None]:
             except OverflowError:
                 return None
         matrix = _characters(cells)
-        return None if matrix is None else _scaled(np.ascontiguousarray(matrix.T), scale)
+        return None if matrix is None else _scale(np.ascontiguousarray(matrix.T), scale)
 
     return numbers
 
 
-def _scaled(characters: NDArray[np.uint8], scale: int) -> NDArray[np.int64] | None:
+def _scale(characters: NDArray[np.uint8], scale: int) -> NDArray[np.int64] | None:
     """Numbers `[+-]digits[.digits]` with at most `scale` digits after the point, times 10**scale.
 
     Args:
@@ -165,7 +165,7 @@ def _scaled(characters: NDArray[np.uint8], scale: int) -> NDArray[np.int64] | No
     return np.where(negative, -value, value)
 
 
-def _pointed(
+def _to_point(
     writing: Writing, read: Callable[[Sequence[Any]], NDArray[np.int64] | None]
 ) -> Callable[[Sequence[Any]], NDArray[np.int64] | None]:
     def numbers(cells: Sequence[Any]) -> NDArray[np.int64] | None:

@@ -13,7 +13,7 @@ from shlex import quote
 from typing import Any, Final
 
 from commons.errors import near
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse, text_of
 from commons.tabular.dialect import Dialect
@@ -222,7 +222,7 @@ def load_catalog(path: Path) -> Catalog:
 def _tables(text: str, path: Path) -> CatalogFile:
     """What the text of a catalog says; daemons read the same text many times a job."""
     document = parse(text.removeprefix("\ufeff"), path.name, ConfigError)
-    return declared(CatalogFile, _top(document, path))
+    return read_declared(CatalogFile, _top(document, path))
 
 
 def _top(document: Mapping[str, Any], path: Path) -> StrictTable:
@@ -239,7 +239,7 @@ def catalog_of(document: Mapping[str, Any], path: Path) -> Catalog:
     Raises:
         ConfigError: as `load_catalog`.
     """
-    return _catalog(declared(CatalogFile, _top(document, path)), path)
+    return _catalog(read_declared(CatalogFile, _top(document, path)), path)
 
 
 def _catalog(tables: CatalogFile, path: Path) -> Catalog:

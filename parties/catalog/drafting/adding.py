@@ -119,7 +119,7 @@ class Addition:
         found = replace(self.draft, columns=kept, left_out=self.draft.left_out | dropped)
         return replace(self, draft=found, entry=text_of(found, self.source))
 
-    def completed(self, given: Mapping[str, str], columns: Sequence[str]) -> Addition:
+    def complete(self, given: Mapping[str, str], columns: Sequence[str]) -> Addition:
         """The same with bounds and labels that a person stands for, as in `confirming.confirm`.
 
         Raises:

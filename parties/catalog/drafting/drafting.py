@@ -154,8 +154,8 @@ def draft(dataset: DatasetDeclaration, choices: Choices | None = None) -> Draft:
             f"{dataset.place} has {len(names)} columns; at most {MAX_COLUMNS} can be declared.",
             "Write a source of the columns that jobs need.",
         )
-    counts = _sampled(found, names)
-    looks = {name: _looked(name, counts[name], found.dataset, choices) for name in names}
+    counts = _sample(found, names)
+    looks = {name: _look(name, counts[name], found.dataset, choices) for name in names}
     for _ in range(_ROUNDS):
         declared = {name: one.column for name, one in looks.items() if not one.reason}
         seen = survey(replace(found.dataset, columns=declared))
@@ -164,7 +164,7 @@ def draft(dataset: DatasetDeclaration, choices: Choices | None = None) -> Draft:
             break
         for fault in faults:
             counts[fault.column].update({cell or None: 1 for _, cell in fault.examples})
-            looks[fault.column] = _looked(fault.column, counts[fault.column], found.dataset, choices)
+            looks[fault.column] = _look(fault.column, counts[fault.column], found.dataset, choices)
     else:
         for fault in faults:
             looks[fault.column] = Inference(
@@ -175,7 +175,7 @@ def draft(dataset: DatasetDeclaration, choices: Choices | None = None) -> Draft:
         if one.reason:
             found.left_out[name] = one.reason
         else:
-            found.columns[name] = _proposed(one, seen.ranges.get(name, Range()), counts[name], choices)
+            found.columns[name] = _propose(one, seen.ranges.get(name, Range()), counts[name], choices)
     if not found.columns:
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in [*found.left_out.items()][:5])
         raise DataError(
@@ -187,7 +187,7 @@ def draft(dataset: DatasetDeclaration, choices: Choices | None = None) -> Draft:
     return found
 
 
-def _sampled(found: Draft, names: Sequence[str]) -> dict[str, Counter[Any]]:
+def _sample(found: Draft, names: Sequence[str]) -> dict[str, Counter[Any]]:
     """How often each cell comes among the first batches, by column; the first rows are noted."""
     counts: dict[str, Counter[Any]] = {name: Counter() for name in names}
     looked = 0
@@ -197,7 +197,7 @@ def _sampled(found: Draft, names: Sequence[str]) -> dict[str, Counter[Any]]:
         for name, cells in zip(names, batch.columns, strict=True):
             counts[name].update(cells)
             shown = found.sample.setdefault(name, [])
-            shown += [_shortened(cells[row]) for row in range(min(len(cells), _SHOWN - len(shown)))]
+            shown += [_shorten(cells[row]) for row in range(min(len(cells), _SHOWN - len(shown)))]
     if looked == _SAMPLE:
         found.total = ""  # there may be rows below
     return counts
@@ -231,7 +231,7 @@ def _declarable(found: Draft, there: Sequence[str], without: Sequence[str]) -> l
     return [name for name in there if name and name not in found.left_out]
 
 
-def _looked(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, choices: Choices) -> Inference:
+def _look(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, choices: Choices) -> Inference:
     writing = dataset.dialect.writing
     if writing == Writing() and dataset.dialect.separator == ";":
         writing = Writing(",")  # who separates cells by semicolons needs the comma
@@ -247,14 +247,14 @@ def _looked(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, ch
     )
 
 
-def _shortened(cell: Any) -> str:
+def _shorten(cell: Any) -> str:
     text = "" if cell is None else str(cell)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 
-def _proposed(one: Inference, held: Range, cells: Mapping[Any, int], choices: Choices) -> ColumnDraft:
+def _propose(one: Inference, held: Range, cells: Mapping[Any, int], choices: Choices) -> ColumnDraft:
     """The column with round bounds around what it holds, and what its name and cells suggest."""
-    found = _bounded(one, held)
+    found = _bound(one, held)
     column = found.column
     if column.type in ("integer", "decimal"):
         written = column.writing.suffix or column.writing.prefix
@@ -268,7 +268,7 @@ def _proposed(one: Inference, held: Range, cells: Mapping[Any, int], choices: Ch
     return found
 
 
-def _bounded(one: Inference, held: Range) -> ColumnDraft:
+def _bound(one: Inference, held: Range) -> ColumnDraft:
     column, schema = one.column, one.column.schema
     if column.type == "text":
         return ColumnDraft(column, note=one.note)

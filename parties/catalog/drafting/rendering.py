@@ -27,7 +27,7 @@ def text_of(found: Draft, source: Mapping[str, Any]) -> str:
         source: the entries that say where the data are, such as `source = "a.csv"`.
     """
     dataset = found.dataset
-    shared = _shared(found)
+    shared = _common_writing(found)
     entries = {**source, **replace(dataset.dialect, writing=shared).entries()}
     for key, names in (("key", found.key), ("person", found.person)):
         if names:
@@ -54,7 +54,7 @@ def text_of(found: Draft, source: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _shared(found: Draft) -> Writing:
+def _common_writing(found: Draft) -> Writing:
     """How numbers and dates are written in most columns that leave a choice."""
     kinds = [one.column for one in found.columns.values()]
     numbers = Counter(
@@ -66,7 +66,7 @@ def _shared(found: Draft) -> Writing:
     return Writing(decimal, thousands, dates.most_common(1)[0][0] if dates else "")
 
 
-def _written(way: Writing, beside: Writing) -> dict[str, Any]:
+def _write(way: Writing, beside: Writing) -> dict[str, Any]:
     keys = ("decimal", "thousands", "date_format")
     return {key: getattr(way, key) for key in keys if getattr(way, key) != getattr(beside, key)}
 
@@ -104,7 +104,7 @@ def column_entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]
     elif column.type == "date":
         for key, days in (("lower", schema.lower), ("upper", schema.upper)):
             entries[key] = _EPOCH + timedelta(days or 0)
-        entries |= _written(column.writing, replace(shared, decimal=".", thousands=""))
+        entries |= _write(column.writing, replace(shared, decimal=".", thousands=""))
     elif column.type in ("integer", "decimal"):
         for key, held in (("lower", schema.lower), ("upper", schema.upper)):
             value = number(held or 0, schema.scale)
@@ -131,7 +131,7 @@ def _own_numbers(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]:
     same_point = way.decimal == shared.decimal or column.type == "integer"
     if same_point and way.thousands in ("", shared.thousands):
         return {}
-    return _written(way, replace(shared, date_format=way.date_format))
+    return _write(way, replace(shared, date_format=way.date_format))
 
 
 def _toml(value: Any) -> str:

@@ -54,7 +54,7 @@ def revise(path: Path, name: str, revision: Revision, before: str) -> None:
     Raises:
         ConfigError: the catalog has changed meanwhile, or would be wrong; nothing was written.
     """
-    document, table = _opened(path, name, before)
+    document, table = _open(path, name, before)
     for what, columns in (("person", revision.person), ("key", revision.key)):
         table.pop(what, None)
         if columns:
@@ -90,12 +90,12 @@ def remove(path: Path, name: str, before: str) -> None:
     Raises:
         ConfigError: the catalog has changed meanwhile; nothing was written.
     """
-    document, _ = _opened(path, name, before)
+    document, _ = _open(path, name, before)
     del document["datasets"][name]
     _write(path, document)
 
 
-def _opened(path: Path, name: str, before: str) -> tuple[Any, Any]:
+def _open(path: Path, name: str, before: str) -> tuple[Any, Any]:
     text = path.read_text(encoding="utf-8-sig")
     if text != before:
         raise ConfigError(f"{path.name} was changed by somebody else meanwhile.", "Look at it once more.")

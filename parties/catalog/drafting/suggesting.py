@@ -114,14 +114,14 @@ def codes_in(column: ColumnDeclaration, cells: Mapping[Any, int]) -> tuple[Code,
             counts[value] = (text, counts.get(value, ("", 0))[1] + count)
     values, found = sorted(counts), list[Code]()
     for is_largest in (True, False):
-        apart, nearest = _apart(values if is_largest else values[::-1])
+        apart, nearest = _split_outliers(values if is_largest else values[::-1])
         texts = [counts[one] for one in apart]
         if all(_CODE.fullmatch(text) and count >= _OFTEN for text, count in texts):
             found += [Code(text, count, counts[nearest][0], is_largest) for text, count in texts]
     return tuple(found)
 
 
-def _apart(values: Sequence[Fraction]) -> tuple[Sequence[Fraction], Fraction]:
+def _split_outliers(values: Sequence[Fraction]) -> tuple[Sequence[Fraction], Fraction]:
     """The few values behind a gap that is wider than all before it together, and the last before it.
 
     Negative values beside others that are not are apart, too: -1 and -9 beside ages.

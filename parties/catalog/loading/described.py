@@ -32,7 +32,7 @@ def dataset_document(dataset: DatasetDeclaration) -> dict[str, Any]:
         "key": [*dataset.key],
         "person": [*dataset.person],
         "population": dataset.population,
-        "columns": [_described(column) for column in dataset.columns.values()],
+        "columns": [_describe(column) for column in dataset.columns.values()],
     }
 
 
@@ -47,7 +47,7 @@ def count_document(loaded: Loaded) -> dict[str, Any]:
     }
 
 
-def _described(column: ColumnDeclaration) -> dict[str, Any]:
+def _describe(column: ColumnDeclaration) -> dict[str, Any]:
     schema = column.schema
     return {
         "name": column.name,

@@ -54,11 +54,11 @@ def load(
         ConfigError: a library that the source needs is not installed.
     """
     reading = _Reading(
-        dataset, _declared(dataset, columns), hashed=secret is not None, keeping=frozenset(keeping)
+        dataset, _declared_columns(dataset, columns), hashed=secret is not None, keeping=frozenset(keeping)
     )
     for batch in each(batches(dataset, reading.sources), 1):
         reading.add(batch)
-    return reading.loaded(secret)
+    return reading.load(secret)
 
 
 def load_pieces(
@@ -80,12 +80,12 @@ def load_pieces(
         ConfigError: as `load`.
         DataError: as `load`; after pieces, if it is of a later row.
     """
-    reading = _Reading(dataset, _declared(dataset, columns), hashed=False, keeping=frozenset(keeping))
+    reading = _Reading(dataset, _declared_columns(dataset, columns), hashed=False, keeping=frozenset(keeping))
     for batch in each(batches(dataset, reading.sources), 1):
         reading.add(batch)
         if reading.held >= PIECE_ROWS:
-            yield reading.taken()
-    yield reading.taken()
+            yield reading.take()
+    yield reading.take()
 
 
 def count_rows(dataset: DatasetDeclaration) -> int:
@@ -157,15 +157,15 @@ class _Reading:
         """How many rows have been read since the last were taken."""
         return sum(map(len, self._kept))
 
-    def taken(self) -> Loaded:
+    def take(self) -> Loaded:
         """What was read since the last time, which is then forgotten."""
-        found = self.loaded(None)
+        found = self.load(None)
         self._pieces = [[] for _ in self._cells]
         self._kept, self._places = [], []
         self._dropped, self._imputed = dict.fromkeys(self._dropped, 0), dict.fromkeys(self._imputed, 0)
         return found
 
-    def loaded(self, secret: bytes | None) -> Loaded:
+    def load(self, secret: bytes | None) -> Loaded:
         """Everything that was read."""
         kept = np.concatenate([np.empty(0, np.bool_), *self._kept])
         rows = int(np.count_nonzero(kept))
@@ -173,7 +173,7 @@ class _Reading:
         for cells, pieces in zip(self._cells, self._pieces, strict=True):
             values = join([piece.values for piece in pieces], cells.column)
             if rows < len(kept):
-                values = _kept(values, kept)
+                values = _keep(values, kept)
             columns[cells.column.name] = Column(values, cells.column.schema)
         for column in self._constant:
             values = join([cast(Values, [parser(column)(column.constant)] * rows)], column)
@@ -348,7 +348,7 @@ class _Reading:
         return place[row + 1 - place.first]
 
 
-def _declared(dataset: DatasetDeclaration, columns: Iterable[str]) -> list[str]:
+def _declared_columns(dataset: DatasetDeclaration, columns: Iterable[str]) -> list[str]:
     wanted = list(dict.fromkeys(columns))
     for column in wanted:
         if column not in dataset.columns:
@@ -359,7 +359,7 @@ def _declared(dataset: DatasetDeclaration, columns: Iterable[str]) -> list[str]:
     return wanted
 
 
-def _kept(values: Values, kept: Mask) -> Values:
+def _keep(values: Values, kept: Mask) -> Values:
     if isinstance(values, np.ndarray):
         return values[kept]
     return cast(Values, list(compress(values, kept)))

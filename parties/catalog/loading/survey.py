@@ -125,7 +125,7 @@ class _Looking:
             if piece is None:
                 self._closely(column, cells[name], batch)
                 continue
-            there = piece.values if piece.missing is None else _compressed(piece.values, ~piece.missing)
+            there = piece.values if piece.missing is None else _compress(piece.values, ~piece.missing)
             self.ranges[name].missing += 0 if piece.missing is None else int(piece.missing.sum())
             if column.column.type != "text" and len(there):
                 _widen(self.ranges[name], int(min(there)), int(max(there)))
@@ -199,7 +199,7 @@ class _Looking:
         return [str(cell) if text is None else text for cell, text in zip(cells, found, strict=True)]
 
 
-def _compressed(values: Any, kept: Any) -> list[Any]:
+def _compress(values: Any, kept: Any) -> list[Any]:
     return [value for value, stays in zip(values, kept.tolist(), strict=True) if stays]
 
 

@@ -48,7 +48,7 @@ def read(
     where = positions(path.name, header.names, columns)
     width = len(header.names)
     first = 1
-    with file.explained(), file.binary() as raw:
+    with file.explain(), file.binary() as raw:
         plain = PlainBlocks(raw, dialect, width, CELL, header.above, footer)
         for line, cells, are_visible in plain:
             for start in range(0, len(cells), ROWS * width):
@@ -63,8 +63,8 @@ def read(
         reader = Rows(file, rest, plain.lines + above)
         if not plain.lines:
             next((row for row in reader if any(map(str.strip, row))), None)  # the names of the columns
-        checked = _checked(reader, path.name, width, first, footer)
-        for number, lines, gathered in _gathered(checked, first):
+        checked = _check(reader, path.name, width, first, footer)
+        for number, lines, gathered in _gather(checked, first):
             yield Batch(Place(number, lines), len(gathered), pick(gathered, where))
 
 
@@ -125,7 +125,7 @@ def _file(path: Path, dialect: Dialect, entry: str, names_lines: Sequence[int]) 
     )
 
 
-def _checked(
+def _check(
     reader: Rows, place: str, width: int, number: int, footer: Sequence[str]
 ) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV reader with their lines, the first of which has a number; not those of the footer.
@@ -155,7 +155,7 @@ def _checked(
         yield line, cells
 
 
-def _gathered(
+def _gather(
     rows: Iterator[tuple[int, list[str]]], first: int
 ) -> Iterator[tuple[int, Sequence[int], list[list[str]]]]:
     """Batches: number of the first row, lines, cells. A problem is raised after the rows before it."""

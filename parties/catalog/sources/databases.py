@@ -287,11 +287,11 @@ def _sqlite(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.execute("pragma temp_store = memory")
-    connection.set_authorizer(_allowed)
+    connection.set_authorizer(_authorize)
     return connection
 
 
-def _allowed(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+def _authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
     """Whether SQLite may do something for a query: it selects, and indexes look at their own state."""
     if action == sqlite3.SQLITE_PRAGMA and first == "data_version" and second is None:
         return sqlite3.SQLITE_OK  # of full-text indexes
@@ -313,12 +313,12 @@ def _connecting(asked: Query, problem: Exception) -> DataError:
     what, hint = "cannot be opened", "Check address, user and rights."
     if asked.driver == "pymysql":
         found, code = mariadb.class_of(problem)
-        return _explained(asked, found, code, what, hint)
+        return _explain(asked, found, code, what, hint)
     state = getattr(problem, "sqlstate", None)
     if not state:
         words = str(problem)
         state = next((one for one, form in _CONNECTING if re.search(form, words, re.IGNORECASE)), "")
-    return _explained(asked, state, _code(problem, state), what, hint)
+    return _explain(asked, state, _code(problem, state), what, hint)
 
 
 def _failing(asked: Query, problem: Exception, connection: Any) -> DataError:
@@ -339,7 +339,7 @@ def _failing(asked: Query, problem: Exception, connection: Any) -> DataError:
             ("42", "syntax|parser error"),
         ]
         state = next((one for one, form in found if re.search(form, words)), "")
-    return _explained(
+    return _explain(
         asked,
         state,
         code,
@@ -352,7 +352,7 @@ def _code(problem: Exception, state: str) -> str:
     return f"SQLSTATE {state}" if len(state) == 5 else type(problem).__name__
 
 
-def _explained(asked: Query, state: str, code: str, what: str, hint: str) -> DataError:
+def _explain(asked: Query, state: str, code: str, what: str, hint: str) -> DataError:
     """The error of a state; the database's own words may hold cells, and are left out."""
     for start, meaning, advice in _FAILURES:
         if state.startswith(start):

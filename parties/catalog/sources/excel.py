@@ -36,7 +36,7 @@ def read(
         DataError: the file cannot be read, or has no such sheet or column.
         ConfigError: the library that reads it is not installed.
     """
-    header, rows = _file(path).rows(_chosen(path, sheet, entry), lines)
+    header, rows = _file(path).rows(_choose(path, sheet, entry), lines)
     where = positions(path.name, header, columns)
     rows = without_footer(rows, footer) if footer else rows
     number = 1
@@ -49,17 +49,17 @@ def read(
 
 def header_of(path: Path, sheet: str, entry: str, lines: Sequence[int] = ()) -> list[str]:
     """The names of the columns. Raises as `read`."""
-    return _file(path).rows(_chosen(path, sheet, entry), lines)[0]
+    return _file(path).rows(_choose(path, sheet, entry), lines)[0]
 
 
 def find_header(path: Path, sheet: str, entry: str) -> tuple[int, ...]:
     """The lines that seem to name the columns; none for the first that has cells. Raises as `read`."""
-    return _file(path).find_header(_chosen(path, sheet, entry))
+    return _file(path).find_header(_choose(path, sheet, entry))
 
 
 def find_footer(path: Path, sheet: str, entry: str, lines: Sequence[int]) -> tuple[str, ...]:
     """How the last rows begin that look like sums below the table. Raises as `read`."""
-    _, rows = _file(path).rows(_chosen(path, sheet, entry), lines)
+    _, rows = _file(path).rows(_choose(path, sheet, entry), lines)
     return sums_below([row for _, row in deque(rows, MAX_LINES)])
 
 
@@ -72,7 +72,7 @@ def _file(path: Path) -> Spreadsheet:
     return Spreadsheet(path, DataError, ConfigError)
 
 
-def _chosen(path: Path, sheet: str, entry: str) -> str:
+def _choose(path: Path, sheet: str, entry: str) -> str:
     names = sheets_of(path)
     if sheet and sheet not in names:
         raise DataError(f"{path.name} has no sheet {sheet!r}.", near(sheet, names))

@@ -73,12 +73,12 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
         positions(path.name, file.schema_arrow.names, columns)
         first = 1
         for batch in file.iter_batches(ROWS, columns=list(columns)):
-            held = [ArrowCells(_widened(batch.column(column))) for column in columns]
+            held = [ArrowCells(_widen(batch.column(column))) for column in columns]
             yield Batch(Place(first), batch.num_rows, held)
             first += batch.num_rows
 
 
-def _widened(array: Any) -> Any:
+def _widen(array: Any) -> Any:
     """Floats of 32 bits as the doubles that their shortest texts show, such as 0.1."""
     import pyarrow as pa
 

@@ -83,7 +83,7 @@ PAGES: Final = (
 """Paths and names in the order in which every page lists them."""
 
 
-def _shown(value: object) -> object:
+def _escape(value: object) -> object:
     """Every text of a page but markup of its own: what is not printable or hidden is escaped."""
     return escape_unprintable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -98,7 +98,7 @@ def _environment() -> Environment:
         loader=PackageLoader("parties.dashboard.drawing"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_escape,
         trim_blocks=True,
         lstrip_blocks=True,
     )

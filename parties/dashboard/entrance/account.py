@@ -79,7 +79,7 @@ def is_own(connection: socket.socket, tables: Tables = TABLES, accepted: float =
     if not is_known():
         return True
     try:
-        other, here = (_written(name) for name in (connection.getpeername(), connection.getsockname()))
+        other, here = (_to_table_form(name) for name in (connection.getpeername(), connection.getsockname()))
         text = tables.of(connection.family, accepted)
     except OSError:
         return False
@@ -87,7 +87,7 @@ def is_own(connection: socket.socket, tables: Tables = TABLES, accepted: float =
     return bool(found) and int(rest.split(maxsplit=_UID + 1)[_UID]) == os.geteuid()
 
 
-def _written(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
+def _to_table_form(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
     """An address and its port as the tables have them: words of four bytes in the machine's order."""
     family = socket.AF_INET6 if len(name) == 4 else socket.AF_INET
     packed = socket.inet_pton(family, name[0])

@@ -87,7 +87,7 @@ def page(desk: Context, request: Request) -> Response:
     """What can be added; or with `edit=NAME`, a declared data set as a form."""
     name = request.query_params.get("edit", "")
     if not name:
-        return _shown(desk, request)
+        return _render_page(desk, request)
     dataset = _editable(desk, name)
     sent = form_of(dataset.columns.values()) | {
         "edit": [name],
@@ -95,7 +95,7 @@ def page(desk: Context, request: Request) -> Response:
         "person": list(dataset.person[:1]) or [NONE],
         "key": list(dataset.key[:1]) or [NONE],
     }
-    return _looked(desk, request, sent)
+    return _render_look(desk, request, sent)
 
 
 def look(desk: Context, request: Request) -> Response:
@@ -104,7 +104,7 @@ def look(desk: Context, request: Request) -> Response:
     if "tick" in sent:  # all columns at once
         kept = {"keep": sent["column"]} if sent["tick"][-1] == "all" and "column" in sent else {}
         sent = {name: values for name, values in sent.items() if name != "keep"} | kept
-    return _looked(desk, request, sent)
+    return _render_look(desk, request, sent)
 
 
 def add(desk: Context, request: Request) -> Response:
@@ -113,10 +113,10 @@ def add(desk: Context, request: Request) -> Response:
     try:
         seen = _look(desk, sent)
         if not seen.is_settled:
-            return _looked(desk, request, sent, seen)
+            return _render_look(desk, request, sent, seen)
         _write(desk, sent, seen)
     except DuettoError as error:
-        return _looked(desk, request, sent, problem=f"{error.what} {error.hint}")
+        return _render_look(desk, request, sent, problem=f"{error.what} {error.hint}")
     return redirect(f"/data?added={seen.addition.name}")
 
 
@@ -165,7 +165,7 @@ def _editable(desk: Context, name: str) -> DatasetDeclaration:
     return dataset
 
 
-def _asked(desk: Context, sent: Fields) -> Asked:
+def _read_request(desk: Context, sent: Fields) -> Asked:
     """What the form asks for; a first look asks for nothing but the file.
 
     Raises:
@@ -224,8 +224,8 @@ def _look(desk: Context, sent: Fields) -> Look:
     Raises:
         DuettoError: the file is not offered, or cannot be read.
     """
-    asked, mistaken = _asked(desk, sent), dict[str, str]()
-    addition = _drafted(desk, asked)
+    asked, mistaken = _read_request(desk, sent), dict[str, str]()
+    addition = _draft(desk, asked)
     types, kept = asked.choices.types, {*sent.get("column", [])} & {*sent.get("keep", [])}
     wrong = {name: why for name, why in addition.draft.left_out.items() if name in types or name in kept}
     if wrong:
@@ -233,7 +233,7 @@ def _look(desk: Context, sent: Fields) -> Look:
             name: f"Type {types[name]!r}: {why}." if name in types else f"It cannot be read so: {why}."
             for name, why in wrong.items()
         }
-        addition = _drafted(desk, replace(asked, choices=choices_in(sent, mistaken)))
+        addition = _draft(desk, replace(asked, choices=choices_in(sent, mistaken)))
     stay = _not_shown(desk, asked)
     return Look(addition, [row for row in rows_of(addition.draft, sent, mistaken) if row.name not in stay])
 
@@ -245,8 +245,8 @@ def _not_shown(desk: Context, asked: Asked) -> set[str]:
     return {one.name for one in _editable(desk, asked.name).columns.values() if not is_shown(one)}
 
 
-def _drafted(desk: Context, asked: Asked) -> Addition:
-    addition = Reader(desk.config.limits).drafted(desk.config.catalog, asked)
+def _draft(desk: Context, asked: Asked) -> Addition:
+    addition = Reader(desk.config.limits).draft(desk.config.catalog, asked)
     if len(addition.draft.columns) > MAX_COLUMNS:
         raise DataError(
             f"The file has {len(addition.draft.columns)} columns, more than {MAX_COLUMNS}.",
@@ -264,7 +264,7 @@ def _write(desk: Context, sent: Fields, seen: Look) -> None:
     given = {row.name: row.given for row in seen.rows if row.is_kept and row.given}
     stands = [row.name for row in seen.rows if row.is_kept and row.stands and row.values]
     if "edit" not in sent:
-        added = seen.kept.completed(given, stands)
+        added = seen.kept.complete(given, stands)
         added.dataset  # noqa: B018 - refuses what does not hold together
         added.write()
         return
@@ -291,16 +291,16 @@ def _entries(row: Row, shared: Any, is_confirmed: bool) -> dict[str, Any]:
     return found
 
 
-def _looked(
+def _render_look(
     desk: Context, request: Request, sent: Fields, seen: Look | None = None, problem: str = ""
 ) -> Response:
     shown: dict[str, Any] = {"problem": problem, "said": {name: values[-1] for name, values in sent.items()}}
     try:
-        shown["asked"] = _asked(desk, sent)
+        shown["asked"] = _read_request(desk, sent)
         seen = seen or _look(desk, sent)
     except DuettoError as error:
-        return _shown(desk, request, **shown | {"problem": problem or f"{error.what} {error.hint}"})
-    return _shown(desk, request, **shown, **_form(seen, sent))
+        return _render_page(desk, request, **shown | {"problem": problem or f"{error.what} {error.hint}"})
+    return _render_page(desk, request, **shown, **_form(seen, sent))
 
 
 def _form(seen: Look, sent: Fields) -> dict[str, Any]:
@@ -321,7 +321,7 @@ def _form(seen: Look, sent: Fields) -> dict[str, Any]:
     }
 
 
-def _shown(desk: Context, request: Request, **more: Any) -> Response:
+def _render_page(desk: Context, request: Request, **more: Any) -> Response:
     return render(
         desk,
         request,

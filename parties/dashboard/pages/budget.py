@@ -51,7 +51,7 @@ def _drawing(gauge: Gauge, spent: list[Step], jobs: dict[str, Any]) -> Markup | 
         (
             datetime.fromisoformat(step.time),
             float(step.total),
-            f"{_called(step, jobs)}: {describe_loss(step.loss)}, together epsilon {step.words}",
+            f"{_name_step(step, jobs)}: {describe_loss(step.loss)}, together epsilon {step.words}",
         )
         for step in spent
         if step.total is not None
@@ -66,6 +66,6 @@ def _drawing(gauge: Gauge, spent: list[Step], jobs: dict[str, Any]) -> Markup | 
     return Markup(timeline(points, float(gauge.total), datetime.now(UTC), said))  # noqa: S704 - own drawing
 
 
-def _called(step: Step, jobs: dict[str, Any]) -> str:
+def _name_step(step: Step, jobs: dict[str, Any]) -> str:
     job = jobs.get(step.job)
     return step.job[:16] if job is None else job["title"] or job["analysis"]

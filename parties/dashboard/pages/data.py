@@ -22,12 +22,14 @@ from parties.policy.rules import load_policy
 def page(desk: Context, request: Request) -> Response:
     """The page; a data set that was just added or edited is checked at once, for those who may change it."""
     name = request.query_params.get("added", "")
-    return _checked(desk, request, name) if name and may(desk, request, CATALOG) else _shown(desk, request)
+    return (
+        _check(desk, request, name) if name and may(desk, request, CATALOG) else _render_page(desk, request)
+    )
 
 
 def check(desk: Context, request: Request) -> Response:
     """Read a data set whole: its counts, or all of its faults, with cells for those who may change it."""
-    return _checked(desk, request, form(request).get("dataset", ""))
+    return _check(desk, request, form(request).get("dataset", ""))
 
 
 def removal(desk: Context, request: Request) -> Response:
@@ -54,12 +56,14 @@ def _reads(job: Job, dataset: DatasetDeclaration) -> bool:
     return bool(own.get("dataset", "") == dataset.name)
 
 
-def _checked(desk: Context, request: Request, name: str) -> Response:
-    found = Reader(desk.config.limits).checked(load_catalog(desk.config.catalog).dataset(name))
-    return _shown(desk, request, checked=name, error=found.error, faults=found.faults, counts=found.counts)
+def _check(desk: Context, request: Request, name: str) -> Response:
+    found = Reader(desk.config.limits).check(load_catalog(desk.config.catalog).dataset(name))
+    return _render_page(
+        desk, request, checked=name, error=found.error, faults=found.faults, counts=found.counts
+    )
 
 
-def _shown(desk: Context, request: Request, **more: Any) -> Response:
+def _render_page(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
     datasets = load_catalog(config.catalog).datasets.values()
     return render(

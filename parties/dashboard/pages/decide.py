@@ -32,7 +32,7 @@ def page(desk: Context, request: Request) -> Response:
 
 def one(desk: Context, request: Request) -> Response:
     """One job, to be decided on."""
-    return _shown(desk, request, desk.party.job(request.path_params["job_id"]))
+    return _render_page(desk, request, desk.party.job(request.path_params["job_id"]))
 
 
 def decision(desk: Context, request: Request) -> Response:
@@ -43,13 +43,13 @@ def decision(desk: Context, request: Request) -> Response:
     """
     sent = form(request)
     try:
-        return _decided(desk, request, sent)
+        return _decide(desk, request, sent)
     except DuettoError as error:
         job = desk.party.job(request.path_params["job_id"])
-        return _shown(desk, request, job, f"Nothing was decided. {error.what} {error.hint}", sent)
+        return _render_page(desk, request, job, f"Nothing was decided. {error.what} {error.hint}", sent)
 
 
-def _decided(desk: Context, request: Request, sent: Mapping[str, str]) -> Response:
+def _decide(desk: Context, request: Request, sent: Mapping[str, str]) -> Response:
     """Raises `UsageError` if the form lacks something, and what the daemon raises."""
     with acting(desk, request) as party:
         job = party.job(request.path_params["job_id"])
@@ -70,7 +70,7 @@ def _decided(desk: Context, request: Request, sent: Mapping[str, str]) -> Respon
     return redirect(f"/jobs/{job.id}")
 
 
-def _shown(
+def _render_page(
     desk: Context, request: Request, job: Job, wrong: str = "", typed: Mapping[str, str] = NOTHING_TYPED
 ) -> Response:
     described = job.describe()

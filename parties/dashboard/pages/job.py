@@ -83,7 +83,7 @@ def table(desk: Context, request: Request) -> Response:
         raise HTTPException(404)
     found = result.table(names[number])
     out = io.StringIO(newline="")
-    write_table(out, {name: found.written(name) for name in found.columns})
+    write_table(out, {name: found.cells_of(name) for name in found.columns})
     return _file(out.getvalue(), "text/csv", f"{job.id}-{number}.csv")
 
 

@@ -19,7 +19,7 @@ from parties.dashboard.pages.statistics import (
     keys_in,
     likely,
     offers,
-    proposed,
+    propose,
     statistics_text,
     with_shares,
 )
@@ -37,12 +37,12 @@ COMMON: Final = "common"
 
 def page(desk: Context, request: Request) -> Response:
     """The forms."""
-    return _shown(desk, request, {"dataset": request.query_params.get("dataset", "")})
+    return _render_page(desk, request, {"dataset": request.query_params.get("dataset", "")})
 
 
 def check(desk: Context, request: Request) -> Response:
     """What would come of a job; nothing is proposed. What was typed stays in its form, wrong or right."""
-    sent, chosen = _sent(request), fields(request)
+    sent, chosen = _read_form(request), fields(request)
     figures, keys = chosen.get("figure", []), chosen.get("key", [])
     try:
         text = _text(desk, request)
@@ -51,26 +51,26 @@ def check(desk: Context, request: Request) -> Response:
         split = found["report"]["terms"]["split"]
         found["can_split"] = bool(split) and with_shares(text, split) != text
         found["signable"] = signable(desk, request, Act.SUBMIT, digest)
-        return _shown(desk, request, sent, figures, keys, text=text, **found)
+        return _render_page(desk, request, sent, figures, keys, text=text, **found)
     except FieldError as error:
         said: dict[str, Any] = {"field": error.field, "problem": error}
     except DuettoError as error:
         said = {"field": "text" if "text" in sent else "", "problem": error}
-    return _shown(desk, request, sent, figures, keys, 409, text=sent.get("text", ""), **said)
+    return _render_page(desk, request, sent, figures, keys, 409, text=sent.get("text", ""), **said)
 
 
 def submit(desk: Context, request: Request) -> Response:
     """Propose the job whose check was shown; where that fails, its text stays on the page."""
-    sent = _sent(request)
+    sent = _read_form(request)
     try:
         with acting(desk, request) as party:
             job = party.submit(_text(desk, request))
     except DuettoError as error:
-        return _shown(desk, request, sent, code=409, text=sent.get("text", ""), problem=error)
+        return _render_page(desk, request, sent, code=409, text=sent.get("text", ""), problem=error)
     return redirect(f"/jobs/{job.id}")
 
 
-def _shown(
+def _render_page(
     desk: Context,
     request: Request,
     sent: dict[str, str],
@@ -103,7 +103,7 @@ def _shown(
         columns=[(c, offers(c)) for c in columns],
         matched=matched,
         called={
-            name: sent.get(f"theirs:{name}") or proposed(name, theirs)
+            name: sent.get(f"theirs:{name}") or propose(name, theirs)
             for name in dict.fromkeys([*(c.name for c in columns), *matched])
         },
         peers=peers,
@@ -120,14 +120,14 @@ def _shown(
     )
 
 
-def _sent(request: Request) -> dict[str, str]:
+def _read_form(request: Request) -> dict[str, str]:
     """The form; browsers end the lines of a text by CR and LF."""
     return {name: value.replace("\r\n", "\n") for name, value in form(request).items()}
 
 
 def _text(desk: Context, request: Request) -> str:
     """The job file that a form stands for: as written, or made from what was chosen; split as was advised."""
-    sent = _sent(request)
+    sent = _read_form(request)
     if "text" in sent:
         text = sent["text"] + "\n"
     elif sent.get("question") == COMMON:

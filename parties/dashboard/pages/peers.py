@@ -10,7 +10,7 @@ from starlette.responses import Response
 from parties.catalog.declarations.declaration import load_catalog
 from parties.closed_peers import read_closed
 from parties.dashboard.drawing.desk import Context, form, redirect, render
-from parties.dashboard.pages.persons import acting, signable, unsigned
+from parties.dashboard.pages.persons import acting, describe_unsigned, signable
 from parties.doctor import examine_cluster, examine_peer, examine_self
 from parties.findings import Status
 from parties.persons.roles import Act
@@ -24,7 +24,7 @@ from smc.errors import DuettoError
 
 def page(desk: Context, request: Request) -> Response:
     """The page."""
-    return _shown(desk, request)
+    return _render_page(desk, request)
 
 
 def check(desk: Context, request: Request) -> Response:
@@ -35,7 +35,7 @@ def check(desk: Context, request: Request) -> Response:
         examine_peer(config, config.peer(name)) if name else examine_self(config) + examine_cluster(config)
     )
     findings = sorted(found, key=lambda one: [*Status][::-1].index(one.verdict))
-    return _shown(desk, request, checked=name or config.name, findings=findings)
+    return _render_page(desk, request, checked=name or config.name, findings=findings)
 
 
 def reload(desk: Context, request: Request) -> Response:
@@ -43,7 +43,7 @@ def reload(desk: Context, request: Request) -> Response:
     config = desk.config
     load_policy(config.policy)  # the daemon reads both for each job; here a person sees what is wrong
     load_catalog(config.catalog)
-    return _shown(desk, request, reloaded=desk.party.reload())
+    return _render_page(desk, request, reloaded=desk.party.reload())
 
 
 def open_again(desk: Context, request: Request) -> Response:
@@ -63,9 +63,9 @@ def own_file(desk: Context, _: Request) -> Response:
 def look(desk: Context, request: Request) -> Response:
     """Show what is in a peer's pairing file; nothing is stored."""
     try:
-        return _compared(desk, request, pairing.parse(form(request).get("file", "").strip()))
+        return _render_comparison(desk, request, pairing.parse(form(request).get("file", "").strip()))
     except DuettoError as error:
-        return _shown(desk, request, problem=f"{error.what} {error.hint}")
+        return _render_page(desk, request, problem=f"{error.what} {error.hint}")
 
 
 def pair(desk: Context, request: Request) -> Response:
@@ -75,16 +75,18 @@ def pair(desk: Context, request: Request) -> Response:
         found = pairing.parse(sent.get("file", ""))
         if "compared" not in sent:
             problem = "Nothing was stored: compare the words by telephone first, and tick that you did."
-            return _compared(desk, request, found, problem)
+            return _render_comparison(desk, request, found, problem)
         add_peer(desk.config, found)
     except DuettoError as error:
-        return _shown(desk, request, problem=f"{error.what} {error.hint}")
+        return _render_page(desk, request, problem=f"{error.what} {error.hint}")
     if running_pid(desk.config) is not None:
         desk.party.reload()
     return redirect("/peers")
 
 
-def _compared(desk: Context, request: Request, found: pairing.Pairing, problem: str = "") -> Response:
+def _render_comparison(
+    desk: Context, request: Request, found: pairing.Pairing, problem: str = ""
+) -> Response:
     """Ask whether the fingerprint of a file is the one that the peer reads out."""
     config = desk.config
     require_later(config, found)
@@ -102,7 +104,7 @@ def _compared(desk: Context, request: Request, found: pairing.Pairing, problem: 
     )
 
 
-def _shown(desk: Context, request: Request, **more: Any) -> Response:
+def _render_page(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
     try:
         fingerprint = own_pairing(config).fingerprint
@@ -116,7 +118,7 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         fingerprint=fingerprint,
         words=words_of(fingerprint) if fingerprint else (),
         peers=_peers(desk, request),
-        unsigned=unsigned(desk),
+        unsigned=describe_unsigned(desk),
         **({"checked": "", "findings": [], "reloaded": None, "problem": ""} | more),
     )
 

@@ -80,7 +80,7 @@ class Version:
 
 def page(desk: Context, request: Request) -> Response:
     """The page."""
-    return _shown(desk, request)
+    return _render_page(desk, request)
 
 
 def sign(desk: Context, request: Request) -> Response:
@@ -94,9 +94,9 @@ def sign(desk: Context, request: Request) -> Response:
         if not found:
             hint = "Look at what is there now, and sign that."
             raise UsageError("Nothing that waits for a signature is what the page has shown.", hint)
-        put_into_force(known, found[0], _presented(desk, request, found[0].act))
+        put_into_force(known, found[0], _read_presented(desk, request, found[0].act))
     except DuettoError as error:
-        return _shown(desk, request, refused=f"Nothing was signed. {error.what} {error.hint}")
+        return _render_page(desk, request, refused=f"Nothing was signed. {error.what} {error.hint}")
     return redirect("/persons")
 
 
@@ -106,7 +106,7 @@ def new_key(desk: Context, request: Request) -> Response:
     made = take_new_key(
         _bytes(sent, "attestation"), _bytes(sent, "client"), _challenge(request), _host(request)
     )
-    return _shown(desk, request, made=PersonKey(WEBAUTHN, made.encode()))
+    return _render_page(desk, request, made=PersonKey(WEBAUTHN, made.encode()))
 
 
 def statement(desk: Context, request: Request) -> Response:
@@ -116,7 +116,7 @@ def statement(desk: Context, request: Request) -> Response:
         act = HERE.get(asked.get("act", ""))
         if act is None:
             raise UsageError("The page does not say what is signed.", "Reload it, and try again.")
-        keys = _browser_keys(_required(desk, act), asked.get("person", ""), _host(request))
+        keys = _browser_keys(_require_persons(desk, act), asked.get("person", ""), _host(request))
         said = _statement(desk, act, asked, now())
     except DuettoError as error:
         return JSONResponse({"what": error.what, "hint": error.hint}, 409)
@@ -166,11 +166,11 @@ def acting(desk: Context, request: Request) -> Iterator[Party]:
     if _in_force(desk) is None:
         yield desk.party
         return
-    with Party(desk.config_path, SignedElsewhere(_presented(desk, request))) as party:
+    with Party(desk.config_path, SignedElsewhere(_read_presented(desk, request))) as party:
         yield party
 
 
-def unsigned(desk: Context) -> list[str]:
+def describe_unsigned(desk: Context) -> list[str]:
     """What here has to be signed by a person and is not, in words; nothing where that cannot be told."""
     try:
         known = gate(desk)
@@ -179,9 +179,9 @@ def unsigned(desk: Context) -> list[str]:
         return []
 
 
-def _presented(desk: Context, request: Request, act: Act | None = None) -> Presented:
+def _read_presented(desk: Context, request: Request, act: Act | None = None) -> Presented:
     sent = form(request)
-    known = _browser_keys(_required(desk, act), sent.get("person", ""), _host(request))
+    known = _browser_keys(_require_persons(desk, act), sent.get("person", ""), _host(request))
     used = _bytes(sent, "credential")
     found = next((text for text, key in known.items() if key.id == used), None)
     if found is None or request.state.session.person not in ("", sent.get("person")):
@@ -200,7 +200,7 @@ def check_role(desk: Context, request: Request, roles: frozenset[PersonRole]) ->
         PolicyError: that person has none of the roles (code `person`).
     """
     word = request.state.session.person
-    in_force = _known(desk) if word else None
+    in_force = _find_persons(desk) if word else None
     if in_force is not None and not _may(in_force, word, roles):
         one = in_force.persons.get(word)
         named = " or ".join(role.value for role in PersonRole if role in roles)
@@ -252,7 +252,7 @@ def _in_force(desk: Context) -> Persons | None:
         return None
 
 
-def _known(desk: Context) -> Persons | None:
+def _find_persons(desk: Context) -> Persons | None:
     """The persons in force, also while their file is another one that nobody has signed yet.
 
     Raises:
@@ -268,9 +268,9 @@ def _known(desk: Context) -> Persons | None:
         return known
 
 
-def _required(desk: Context, act: Act | None = None) -> Persons:
+def _require_persons(desk: Context, act: Act | None = None) -> Persons:
     """The persons by whose keys an act is signed. Raises UsageError if there are none."""
-    persons = _known(desk) if act in STANDING else gate(desk).persons()
+    persons = _find_persons(desk) if act in STANDING else gate(desk).persons()
     if persons is None:
         raise UsageError(NO_FILE, "Decide without a signature.")
     return persons
@@ -316,10 +316,12 @@ def _host(request: Request) -> str:
     return request.url.hostname or ""
 
 
-def _shown(desk: Context, request: Request, made: PersonKey | None = None, refused: str = "") -> Response:
+def _render_page(
+    desk: Context, request: Request, made: PersonKey | None = None, refused: str = ""
+) -> Response:
     shown: dict[str, Any] = {"problem": "", "persons": {}, "versions": []}
     try:
-        known = _known(desk)
+        known = _find_persons(desk)
         shown["persons"] = dict(known.persons) if known is not None else {}
         shown["versions"] = _versions(desk, request, known) if known is not None else []
         gate(desk).persons()

@@ -15,7 +15,7 @@ from parties.catalog.declarations.declaration import load_catalog
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.dashboard.drawing import words
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
-from parties.dashboard.pages.persons import unsigned
+from parties.dashboard.pages.persons import describe_unsigned
 from parties.errors import PolicyError
 from parties.ledger.accounting import show_number
 from parties.plugins import load_plugins, with_plugins
@@ -27,17 +27,17 @@ from smc.errors import DuettoError
 
 def page(desk: Context, request: Request) -> Response:
     """The page."""
-    return _shown(desk, request)
+    return _render_page(desk, request)
 
 
 def attempt(desk: Context, request: Request) -> Response:
     """Hold a job against every condition of every rule; nothing is proposed."""
     text = form(request).get("text", "").replace("\r\n", "\n") + "\n"
     try:
-        return _shown(desk, request, text=text, report=desk.party.check(text))
+        return _render_page(desk, request, text=text, report=desk.party.check(text))
     except DuettoError as error:
         said = {"what": error.what, "hint": error.hint}
-        return _shown(desk, request, code=409, text=text, wrong=said)
+        return _render_page(desk, request, code=409, text=text, wrong=said)
 
 
 def allow(desk: Context, request: Request) -> Response:
@@ -66,7 +66,7 @@ def allow(desk: Context, request: Request) -> Response:
             problems[""] = f"{error.what} {error.hint}"
         else:
             return redirect("/policy")
-    return _shown(desk, request, asked=asked, problems=problems)
+    return _render_page(desk, request, asked=asked, problems=problems)
 
 
 def _number(sent: Mapping[str, str], name: str) -> str:
@@ -83,7 +83,7 @@ def _wrong_budget(text: str) -> str:
     return "" if is_right else "Write a number above 0, such as 1, 0.5 or 1/2."
 
 
-def _shown(desk: Context, request: Request, code: int = 200, **more: Any) -> Response:
+def _render_page(desk: Context, request: Request, code: int = 200, **more: Any) -> Response:
     config = desk.config
     rules = load_policy(config.policy)
     datasets = load_catalog(config.catalog).datasets.values()
@@ -96,7 +96,7 @@ def _shown(desk: Context, request: Request, code: int = 200, **more: Any) -> Res
         file=config.policy,
         rules=[(rule.name, in_words(rule)) for rule in rules.rules],
         warnings=risks(rules, declared),
-        unsigned=unsigned(desk),
+        unsigned=describe_unsigned(desk),
         analyses=sorted(with_plugins(load_plugins(config.plugins))),
         peers=[peer.name for peer in config.peers],
         datasets=[(one, unconfirmed_columns(one)) for one in datasets],
@@ -139,7 +139,7 @@ def in_words(rule: Rule) -> list[str]:
         said.append(f"A plan holds at most {rule.figures_per_job} exact figures.")
     if rule.row_results:
         said.append("Results about single rows are allowed.")
-    said += _audited(rule)
+    said += _describe_audits(rule)
     if rule.answers_total is not None:
         said.append(f"A local model answers at most {rule.answers_total} rows of a peer in all.")
     if rule.minimum_rows:
@@ -150,7 +150,7 @@ def in_words(rule: Rule) -> list[str]:
     return said
 
 
-def _audited(rule: Rule) -> list[str]:
+def _describe_audits(rule: Rule) -> list[str]:
     """Who may audit runs, as sentences."""
     said = ["Only covert jobs, whose runs can be audited."] if rule.security == COVERT else []
     if rule.auditors:

@@ -133,12 +133,12 @@ def form_of(columns: Iterable[ColumnDeclaration]) -> dict[str, list[str]]:
         found["keep"].append(column.name)
         found[f"type:{column.name}"] = [column.type]
         found[f"found:{column.name}"] = [""]  # what is declared is chosen, whatever the file looks like
-        found[f"missing:{column.name}"] = [_joined(column.tokens)]
+        found[f"missing:{column.name}"] = [_join(column.tokens)]
         found[f"unit:{column.name}"] = [column.schema.unit]
         found[f"below:{column.name}"] = [column.writing.below_limit]
         found[f"above:{column.name}"] = [column.writing.above_limit]
         field = f"{column.type}:{column.name}"
-        found |= {f"{part}:{field}": [value] for part, value in _proposed(column).items()}
+        found |= {f"{part}:{field}": [value] for part, value in _propose(column).items()}
         if column.is_confirmed:
             found[f"stands:{field}"] = ["on"]
         if column.ignores_case:
@@ -149,8 +149,8 @@ def form_of(columns: Iterable[ColumnDeclaration]) -> dict[str, list[str]]:
 def _row(name: str, one: ColumnDraft, sent: Fields, mistake: str) -> Row:
     column = one.column
     field = f"{column.type}:{name}"
-    values = {part: _last(sent, f"{part}:{field}", value) for part, value in _proposed(column).items()}
-    missing, shows = _joined(column.tokens), _shown(one)
+    values = {part: _last(sent, f"{part}:{field}", value) for part, value in _propose(column).items()}
+    missing, shows = _join(column.tokens), _state_of(one)
     was = _last(sent, f"was:{name}")
     is_known = name in sent.get("column", [])
     row = Row(
@@ -158,23 +158,23 @@ def _row(name: str, one: ColumnDraft, sent: Fields, mistake: str) -> Row:
         draft=one,
         found=_last(sent, f"found:{name}", column.type) if is_known else column.type,
         is_kept=name in sent.get("keep", []) if is_known else one.is_chosen and "column" not in sent,
-        values=_followed(values, was, column),
+        values=_follow(values, was, column),
         stands=f"stands:{field}" in sent,
         missing=missing,
         shows=shows,
         was_seen=bool(was),
     )
     problem = mistake or _fault(row)
-    news = "" if was == shows or (row.given and _said(was)[0] == column.type) else _news(was, one)
+    news = "" if was == shows or (row.given and _parse_state(was)[0] == column.type) else _news(was, one)
     return replace(row, news=news, error=problem)
 
 
-def _followed(values: dict[str, str], was: str, column: ColumnDeclaration) -> dict[str, str]:
+def _follow(values: dict[str, str], was: str, column: ColumnDeclaration) -> dict[str, str]:
     """What was proposed and left as it was follows a proposal that has changed; what was typed stays."""
-    return _proposed(column) if _said(was) == (column.type, ":".join(values.values())) else values
+    return _propose(column) if _parse_state(was) == (column.type, ":".join(values.values())) else values
 
 
-def _proposed(column: ColumnDeclaration) -> dict[str, str]:
+def _propose(column: ColumnDeclaration) -> dict[str, str]:
     if column.type == "text":
         return {}
     if column.type == "category":
@@ -183,14 +183,14 @@ def _proposed(column: ColumnDeclaration) -> dict[str, str]:
     return {"lower": lower, "upper": upper}
 
 
-def _shown(one: ColumnDraft) -> str:
+def _state_of(one: ColumnDraft) -> str:
     column = one.column
     bounds = "" if column.type == "text" else proposal(column)
     limits = [column.writing.below_limit, column.writing.above_limit]
-    return json.dumps([column.type, bounds, one.seen, _joined(column.tokens), *limits])
+    return json.dumps([column.type, bounds, one.seen, _join(column.tokens), *limits])
 
 
-def _said(shown: str) -> tuple[str, str]:
+def _parse_state(shown: str) -> tuple[str, str]:
     """Type and proposal that a row has shown; empty ones where a browser sends something else."""
     try:
         kind, bounds, *_ = map(str, json.loads(shown))
@@ -204,7 +204,7 @@ def _news(was: str, one: ColumnDraft) -> str:
         return ""
     said = [f"read as {one.column.type}"]
     said += [f"the data hold {one.seen}"] if one.seen else []
-    said += [f"missing: {_joined(one.column.tokens)}"] if one.column.tokens else []
+    said += [f"missing: {_join(one.column.tokens)}"] if one.column.tokens else []
     return f"Now {', '.join(said)}."
 
 
@@ -229,7 +229,7 @@ def _tokens(sent: Fields, name: str, below: str, above: str) -> list[str]:
     return [one for one in dict.fromkeys([*typed, *ticked]) if one and not is_read(one)]
 
 
-def _joined(tokens: Iterable[str]) -> str:
+def _join(tokens: Iterable[str]) -> str:
     return f"{BETWEEN} ".join(tokens)
 
 

@@ -78,7 +78,7 @@ def likely(dataset: str, columns: Collection[str], known: Mapping[str, Collectio
     return best if shared[best] else dataset
 
 
-def proposed(name: str, theirs: Collection[str]) -> str:
+def propose(name: str, theirs: Collection[str]) -> str:
     """What a peer probably calls the column that is called `name` here."""
     alike = [one for one in theirs if _plain(one) == _plain(name)]
     return name if name in theirs or len(alike) != 1 else alike[0]

@@ -15,7 +15,7 @@ from parties.catalog.declarations.declaration import DatasetDeclaration, load_ca
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, render
-from parties.dashboard.pages.persons import unsigned
+from parties.dashboard.pages.persons import describe_unsigned
 from parties.pki import certificate
 from parties.pki.home import own_certificates
 from parties.policy.rules import load_policy
@@ -30,7 +30,7 @@ _RECENT: Final = timedelta(days=1)
 
 def page(desk: Context, request: Request) -> Response:
     """The page."""
-    return render(desk, request, "today.html", news=False, unsigned=unsigned(desk), **_today(desk))
+    return render(desk, request, "today.html", news=False, unsigned=describe_unsigned(desk), **_today(desk))
 
 
 def part(desk: Context, request: Request) -> Response:
@@ -80,13 +80,13 @@ def _is_usable(dataset: DatasetDeclaration) -> bool:
 
 
 def _jobs(desk: Context) -> dict[str, Any]:
-    def listed(*states: State) -> list[dict[str, Any]]:
+    def list_jobs(*states: State) -> list[dict[str, Any]]:
         return [job.describe() for job in desk.party.jobs(*(s.value for s in states), limit=LISTED)]
 
     since = datetime.now(UTC) - _RECENT
     return {
-        "waiting": listed(State.WAITING_OWN),
-        "going_on": listed(*_OPEN),
-        "failed": [job for job in listed(State.FAILED) if datetime.fromisoformat(job["updated"]) > since],
-        "finished": listed(State.FINISHED)[:5],
+        "waiting": list_jobs(State.WAITING_OWN),
+        "going_on": list_jobs(*_OPEN),
+        "failed": [job for job in list_jobs(State.FAILED) if datetime.fromisoformat(job["updated"]) > since],
+        "finished": list_jobs(State.FINISHED)[:5],
     }

@@ -117,7 +117,7 @@ class PeerWorker:
 
     def start(self) -> None:
         """Begin, with what an earlier daemon still owed."""
-        for job_id in self._outbox.owed(self._peer):
+        for job_id in self._outbox.debts(self._peer):
             self._due[job_id] = 0.0
         self._thread.start()
 
@@ -168,7 +168,7 @@ class PeerWorker:
         try:
             yield
         finally:
-            self._done(job_id)
+            self._finish(job_id)
 
     # How it is done
 
@@ -190,7 +190,7 @@ class PeerWorker:
 
     def _round(self) -> float:
         """Do all that is due; returns the seconds until something may be due again."""
-        owed = self._outbox.owed(self._peer)
+        owed = self._outbox.debts(self._peer)
         now = time.monotonic()
         with self._changed:
             known = self._due
@@ -226,19 +226,19 @@ class PeerWorker:
                     return
                 self._under_way[job.job_id] = errand
             with suppress(RuntimeError):  # the daemon is stopping; the next start goes on
-                self._pool.submit(self._apart, job.job_id, errand)
+                self._pool.submit(self._run_apart, job.job_id, errand)
                 return
-            self._done(job.job_id)
+            self._finish(job.job_id)
         else:
             self._do(job.job_id, self._errands.tell)
 
-    def _apart(self, job_id: str, errand: Callable[[str], object]) -> None:
+    def _run_apart(self, job_id: str, errand: Callable[[str], object]) -> None:
         try:
             self._do(job_id, errand)
         finally:
-            self._done(job_id)
+            self._finish(job_id)
 
-    def _done(self, job_id: str) -> None:
+    def _finish(self, job_id: str) -> None:
         with self._changed:
             self._under_way.pop(job_id, None)
             self._changed.notify_all()

@@ -111,7 +111,7 @@ def parse_answer(data: bytes) -> Answer:
         _signature(values),
     )
     if (word is PeerState.APPROVED) != bool(signature):
-        raise _malformed()
+        raise _malformed_error()
     return Answer(word, parse_contract(values["contract"].encode()), signature)
 
 
@@ -125,24 +125,24 @@ def parse_status(data: bytes) -> JobStatus:
     words = [word for word in PeerState if word is not PeerState.UNFIT]
     word, code, signature = _word(values, *words), values["code"], _signature(values)
     if (word in (PeerState.APPROVED, PeerState.CONFIRMED)) != bool(signature):
-        raise _malformed()
+        raise _malformed_error()
     if not _CODE.fullmatch(code) or (code and word is not PeerState.FAILED):
-        raise _malformed()
+        raise _malformed_error()
     return JobStatus(_job_id(values), word, code, signature)
 
 
 def _texts(data: bytes, limit: int, *names: str) -> dict[str, str]:
     values: Any = canonical.decode(data, limit)
     if not isinstance(values, dict) or set(values) != set(names):
-        raise _malformed()
+        raise _malformed_error()
     if not all(isinstance(value, str) for value in values.values()):
-        raise _malformed()
+        raise _malformed_error()
     return values
 
 
 def _job_id(values: dict[str, str]) -> str:
     if not _JOB_ID.fullmatch(values["job_id"]):
-        raise _malformed()
+        raise _malformed_error()
     return values["job_id"]
 
 
@@ -150,14 +150,14 @@ def _word(values: dict[str, str], *allowed: PeerState) -> PeerState:
     for word in allowed:
         if word.value == values["word"]:
             return word
-    raise _malformed()
+    raise _malformed_error()
 
 
 def _signature(values: dict[str, str]) -> bytes:
     if not _SIGNATURE.fullmatch(values["signature"]):
-        raise _malformed()
+        raise _malformed_error()
     return bytes.fromhex(values["signature"])
 
 
-def _malformed() -> ProtocolViolation:
+def _malformed_error() -> ProtocolViolation:
     return ProtocolViolation("A job message from the peer is malformed.")

@@ -196,7 +196,7 @@ class Negotiation:
         try:
             known = self._store.get(draft.job_id)
         except JobError:
-            examined, contract = self._completed(peer, draft)
+            examined, contract = self._complete(peer, draft)
             try:
                 self._admission().check_contract(examined.task, contract)
             except UsageError as problem:
@@ -246,12 +246,12 @@ class Negotiation:
                 record.contract, record.peer, person, admitted, examined.verdict
             )
             if approvals is not None and approvals.missing:
-                return self._decided(record.job_id)
+                return self._note_decision(record.job_id)
             if record.outgoing:
                 self._store.move(record.job_id, State.PROPOSED)
             else:
                 self._sign(record)
-        return self._decided(record.job_id)
+        return self._note_decision(record.job_id)
 
     def deny(self, job_id: str, person: Person, why: str, presented: Presented | None = None) -> Summary:
         """A person at home refuses a job that waits, whoever has approved it; the reason stays at home.
@@ -402,7 +402,7 @@ class Negotiation:
             raise JobError("The proposal names other Paillier keys.", "Pair again.", code="contract")
         self._gate.require_peer(self._peers.public(peer))
 
-    def _completed(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
+    def _complete(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
         if self._store.count_open(peer) >= OPEN_JOBS:
             raise JobError(f"{peer!r} has {OPEN_JOBS} open jobs.", "Decide on some.", code="too-many-open")
         if self._store.proposed_bytes(peer, timedelta(days=1)) >= PROPOSED_BYTES:
@@ -419,7 +419,7 @@ class Negotiation:
         schemas = self._admission().schemas(task)
         # A covert job is the exception: its contract holds commitments to the columns.
         covert = self._admission().commitments(task, self._read(task)) if draft.is_covert else None
-        return Examined(task, schemas, verdict, covert), draft.completed(schemas, verdict.limits, covert)
+        return Examined(task, schemas, verdict, covert), draft.complete(schemas, verdict.limits, covert)
 
     def _keep(self, peer: str, contract: Contract, examined: Examined) -> Record:
         with self._deciding:
@@ -467,6 +467,6 @@ class Negotiation:
             )
         return self._store.get(found.job_id)
 
-    def _decided(self, job_id: str) -> Summary:
+    def _note_decision(self, job_id: str) -> Summary:
         self._changed(job := self._store.summary(job_id))
         return job

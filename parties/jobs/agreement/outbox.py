@@ -75,7 +75,7 @@ class Outbox:
         with self._changed:
             self._database.close()
 
-    def owed(self, peer: str) -> list[str]:
+    def debts(self, peer: str) -> list[str]:
         """The jobs about which a peer is owed a word, the oldest debt first.
 
         Raises:

@@ -238,7 +238,7 @@ class Admission:
         """
         facts = task.facts
         account = self.account(task)
-        spent = self.spent(task) if facts.loss else Spent()
+        spent = self.spending(task) if facts.loss else Spent()
         view = JobView(
             analysis=task.spec.analysis,
             peer=task.peer,
@@ -265,7 +265,9 @@ class Admission:
         verdict = evaluate(self._signed_policy(), view)
         if facts.exact is None or not verdict.allowed:
             return verdict
-        earlier = self.history.unlisted(account, task.peer, partial(self._ledger.exact, account, task.peer))
+        earlier = self.history.unlisted_jobs(
+            account, task.peer, partial(self._ledger.exact, account, task.peer)
+        )
         if not earlier:
             return verdict
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
@@ -276,13 +278,13 @@ class Admission:
         self._gate.require_policy(text.encode())
         return load_text(text, self._policy.name)
 
-    def spent(self, task: Task) -> Spent:
+    def spending(self, task: Task) -> Spent:
         """What jobs about the same people have lost towards the peer so far.
 
         Raises:
             LedgerError: the ledger cannot be trusted.
         """
-        return self._ledger.spent(self.account(task), task.peer)
+        return self._ledger.spending(self.account(task), task.peer)
 
     def participants(
         self, task: Task, local: LocalData, verdict: Verdict, job_id: str = ""

@@ -63,19 +63,19 @@ def check_at_home(task: Task, contract: Contract, home: AtHome, *, whole: bool) 
     else:
         yield HomeCheck(f"The run stands in the ledger, as entry {runs[0].sequence}.", True)
     if whole:
-        yield from _released(task, entries)
+        yield from _check_release(task, entries)
     for run in runs[:1]:
         rule = next((rule for rule in home.policy.rules if rule.name == run.rule), None)
         if rule is None:
             yield HomeCheck(f"The policy has no rule {run.rule!r} any more, which allowed the run.", False)
             continue
-        yield _limited(task, contract, rule)
+        yield _check_limits(task, contract, rule)
         yield from _counted(run, rule, home)
         if EXACT in {entry.event for entry in entries}:
             yield from _apart(rule, home.nearest)
 
 
-def _released(task: Task, entries: Sequence[Entry]) -> Iterator[HomeCheck]:
+def _check_release(task: Task, entries: Sequence[Entry]) -> Iterator[HomeCheck]:
     """Whether the ledger has what was released, which the peer has countersigned."""
     loss = sum((entry.loss for entry in entries if entry.event == SPENT), Loss())
     if loss != task.facts.loss:
@@ -87,7 +87,7 @@ def _released(task: Task, entries: Sequence[Entry]) -> Iterator[HomeCheck]:
         yield HomeCheck("The ledger lacks the peer's countersignature, and the run came to its end.", False)
 
 
-def _limited(task: Task, contract: Contract, rule: Rule) -> HomeCheck:
+def _check_limits(task: Task, contract: Contract, rule: Rule) -> HomeCheck:
     """Whether the contract has the limits that the rule asks for which allowed the run, as it stands now."""
     limits = contract.limits[task.role]
     if limits is None or limits.stricter(rule.limits_of(task.facts)) != limits:

@@ -102,7 +102,7 @@ def ledger_document(config: Config) -> dict[str, Any]:
             if entry.event == SPENT
         ],
         "totals": [total.document() for total in totals(config, book)],
-        "unsigned": [entry.sequence for entry in book.unsigned()],
+        "unsigned": [entry.sequence for entry in book.to_sign()],
         "exact": [{"account": a, "peer": p, "jobs": count} for (a, p), count in exact.items()],
         "runs": [{"account": a, "peer": p, "rule": r, "began": n} for (a, p, r), n in runs.items()],
     }
@@ -138,7 +138,7 @@ def totals(config: Config, book: Ledger) -> list[Total]:
         latest = {e.peer: e.loss for e in entries if account.covers(e.account, e.dataset)}
         towards: list[str | None] = [*latest, *([None] if len(latest) > 1 else [])]
         for peer in towards:
-            total = book.spent(account, peer)
+            total = book.spending(account, peer)
             found.append(Total(account, peer, total, latest[peer] if peer else Loss()))
     return found
 

@@ -102,10 +102,10 @@ def _copy(home: Path, copy: Path) -> None:
         _copy_database(home / JOBS, copy / JOBS)
     if (home / _RESULTS).is_dir():
         # A result never changes; a second name for it takes no room and outlives its deletion.
-        shutil.copytree(home / _RESULTS, copy / _RESULTS, copy_function=_link, ignore=_unfinished)
+        shutil.copytree(home / _RESULTS, copy / _RESULTS, copy_function=_link, ignore=_unfinished_files)
     if (home / STAMPS).is_dir():  # a stamp taken meanwhile would be about more than the copies below have
-        shutil.copytree(home / STAMPS, copy / STAMPS, ignore=_unfinished)
-    with _locked(home / f"{_EXACT}.lock"), _locked(home / f"{_LEDGER}.lock"):
+        shutil.copytree(home / STAMPS, copy / STAMPS, ignore=_unfinished_files)
+    with _lock(home / f"{_EXACT}.lock"), _lock(home / f"{_LEDGER}.lock"):
         for name in (heads.FILE, doubts.FILE, _LEDGER, _EXACT):
             if (home / name).exists():
                 shutil.copyfile(home / name, copy / name)
@@ -113,10 +113,10 @@ def _copy(home: Path, copy: Path) -> None:
         if (home / AUDIT).is_dir():
             shutil.copytree(home / AUDIT, copy / AUDIT, copy_function=_whole_lines)
     for path in home.iterdir():
-        if path.name in _LATER or path.name in _unfinished(str(home), [path.name]):
+        if path.name in _LATER or path.name in _unfinished_files(str(home), [path.name]):
             continue
         if path.is_dir() and not path.is_symlink():
-            shutil.copytree(path, copy / path.name, ignore=_unfinished, symlinks=True)
+            shutil.copytree(path, copy / path.name, ignore=_unfinished_files, symlinks=True)
         else:
             shutil.copyfile(path, copy / path.name, follow_symlinks=False)
 
@@ -153,14 +153,14 @@ def _whole_lines(source: str, target: str) -> None:
     Path(target).write_bytes(data[:end])
 
 
-def _unfinished(folder: str, names: list[str]) -> set[str]:
+def _unfinished_files(folder: str, names: list[str]) -> set[str]:
     """Files that are being written and have no name yet."""
     del folder
     return {name for name in names if name.startswith(".") and name.endswith(".new")}
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     with ExitStack() as stack:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE)
         stack.callback(os.close, lock)

@@ -97,7 +97,7 @@ class Database:
             raise StorageError(
                 f"{path} cannot be opened: {problem.strerror}.", "Check that this user may read and write it."
             ) from None
-        with self.translated():
+        with self.translate_errors():
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
             for pragma in ("journal_mode=wal", "synchronous=full", "secure_delete=on"):
@@ -112,7 +112,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connection."""
-        with self.translated():
+        with self.translate_errors():
             self._connection.close()
 
     def check_writing(self) -> None:
@@ -121,7 +121,7 @@ class Database:
         Raises:
             StorageError: this user may not write, or another program holds the database locked.
         """
-        with self.translated(), closing(sqlite3.connect(self._path, isolation_level=None)) as other:
+        with self.translate_errors(), closing(sqlite3.connect(self._path, isolation_level=None)) as other:
             other.execute("begin immediate")
             other.execute("rollback")
 
@@ -131,7 +131,7 @@ class Database:
         Raises:
             StorageError: the database cannot be read.
         """
-        with self.translated():
+        with self.translate_errors():
             return self._connection.execute(query, values).fetchall()
 
     def execute(self, statement: str, values: tuple[object, ...] = ()) -> int:
@@ -139,7 +139,7 @@ class Database:
 
         A broken constraint raises `sqlite3.IntegrityError`.
         """
-        with self.translated():
+        with self.translate_errors():
             return self._connection.execute(statement, values).rowcount
 
     def checkpoint(self) -> None:
@@ -148,7 +148,7 @@ class Database:
         Raises:
             StorageError: it cannot be written.
         """
-        with self.translated():
+        with self.translate_errors():
             self._connection.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     @contextmanager
@@ -158,7 +158,7 @@ class Database:
         Raises:
             StorageError: it could not be written.
         """
-        with self.translated():
+        with self.translate_errors():
             self._connection.execute("begin immediate")
             try:
                 yield
@@ -169,7 +169,7 @@ class Database:
                 raise
 
     @contextmanager
-    def translated(self) -> Iterator[None]:
+    def translate_errors(self) -> Iterator[None]:
         """Errors of SQLite as `StorageError`, with what to do."""
         try:
             yield
@@ -188,15 +188,15 @@ class Database:
         may not, nothing changes either, and the database is read as it stands.
         """
         address = f"file:{quote(os.fsencode(self._path))}?mode=ro"
-        with self.translated():
+        with self.translate_errors():
             try:
-                return self._connected(address)
+                return self._connect(address)
             except sqlite3.OperationalError as problem:
                 if not _is_refused(problem):
                     raise
-            return self._connected(f"{address}&immutable=1")
+            return self._connect(f"{address}&immutable=1")
 
-    def _connected(self, address: str) -> sqlite3.Connection:
+    def _connect(self, address: str) -> sqlite3.Connection:
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
         try:
             connection.row_factory = sqlite3.Row

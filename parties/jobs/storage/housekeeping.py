@@ -1,7 +1,7 @@
 """What a daemon looks after by itself: ends that the disk did not take, jobs and results that are too old.
 
 Nothing is deleted or ended on one look at a clock: the clock has been watched for an hour and agrees with all
-that is known (`parties.clock.Clock.trusted`), and what is deleted lies in the trash for a day.
+that is known (`parties.clock.Clock.trust`), and what is deleted lies in the trash for a day.
 """
 
 from __future__ import annotations

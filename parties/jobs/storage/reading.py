@@ -78,7 +78,7 @@ class JobReader:
         """
         rows = self._rows(f"select {_LISTED} from jobs where job_id = ?", (job_id,))  # noqa: S608
         if not rows:
-            raise _unknown(job_id)
+            raise _unknown_job(job_id)
         return _summary(rows[0])
 
     def get(self, job_id: str) -> Record:
@@ -112,14 +112,14 @@ class JobReader:
             JobError: there is none, or several.
         """
         if not beginning or not set(beginning) <= set("0123456789abcdef"):
-            raise _unknown(beginning[:32])
+            raise _unknown_job(beginning[:32])
         query = f"select {_LISTED} from jobs where job_id between ? and ? || 'g' limit 101"  # noqa: S608
         rows = self._rows(query, (beginning, beginning))
         if len(rows) > 1:
             count = len(rows) if len(rows) <= 100 else "Over 100"
             raise JobError(f"The names of {count} jobs begin with {beginning!r}.", "Write more of the name.")
         if not rows:
-            raise _unknown(beginning)
+            raise _unknown_job(beginning)
         return _summary(rows[0])
 
     def papers(self, job_id: str) -> Papers:
@@ -130,7 +130,7 @@ class JobReader:
         """
         rows = self._rows("select contract, facts, certificate from papers where job_id = ?", (job_id,))
         if not rows:
-            raise _unknown(job_id)
+            raise _unknown_job(job_id)
         contract = bytes(rows[0]["contract"]).decode("utf-8", "replace")
         return Papers(contract=contract, facts=rows[0]["facts"], certificate=rows[0]["certificate"])
 
@@ -188,7 +188,7 @@ class JobReader:
         old = self._older(now, age, [job.job_id for job in looks_old])
         return [job for job in looks_old if job.job_id in old]
 
-    def begun(self) -> list[tuple[str, str, str]]:
+    def begun_jobs(self) -> list[tuple[str, str, str]]:
         """Digest (or name), data set and peer of all jobs whose run began; the oldest first."""
         query = (
             "select coalesce(nullif(digest, ''), job_id), dataset, peer from jobs "
@@ -282,5 +282,5 @@ def _summary(row: sqlite3.Row) -> Summary:
     return Summary(**{**dict(row), **converted})
 
 
-def _unknown(name: str) -> JobError:
+def _unknown_job(name: str) -> JobError:
     return JobError(f"There is no job {name!r}.", "List the jobs with `duetto job list`.", code="unknown-job")

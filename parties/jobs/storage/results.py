@@ -117,7 +117,7 @@ class ResultFolder:
             os.truncate(released, 0)
         return True
 
-    def released(self) -> set[str]:
+    def released_jobs(self) -> set[str]:
         """The jobs whose results `release` has deleted, and `delete` not yet. Raises as `aside`."""
         with self._doing("", "looked at"):
             return self._names(_RELEASED)
@@ -178,7 +178,7 @@ class ResultFolder:
             found = [self._trash.put(self._file(job_id, end).name, when) for end in (_ENDING, _UNKNOWN)]
         return any(found)
 
-    def discarded(self) -> dict[str, datetime]:
+    def discarded_jobs(self) -> dict[str, datetime]:
         """The jobs whose results are in the trash, and since when. Raises `StorageError` as `aside`."""
         with self._doing("", "looked at"):
             found = {Path(name).stem: when for name, when in self._trash.since().items()}

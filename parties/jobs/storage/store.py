@@ -223,7 +223,7 @@ class JobStore(JobReader):
         Raises:
             StorageError: it cannot be written.
         """
-        self._released |= self._results.released()
+        self._released |= self._results.released_jobs()
         self.settle()
         self._sort_results(is_paid)
         interrupted = DuettoError(
@@ -324,7 +324,7 @@ class JobStore(JobReader):
         Raises:
             StorageError: that cannot be written.
         """
-        for job_id, since in self._results.discarded().items():
+        for job_id, since in self._results.discarded_jobs().items():
             rows = self._rows("select kept, deleted from jobs where job_id = ?", (job_id,))
             if since > now.moment + TOLERANCE or (rows and rows[0]["kept"]):
                 self._results.take_back(job_id)
@@ -354,7 +354,7 @@ class JobStore(JobReader):
             StorageError: the deletion cannot be written.
         """
         found = self.summary(job_id)
-        if found.state is not State.FINISHED or not (found.kept or job_id in self._results.discarded()):
+        if found.state is not State.FINISHED or not (found.kept or job_id in self._results.discarded_jobs()):
             raise JobError(f"Job {job_id} is {found.state.value} and has no result here.", code="no-result")
         try:
             self._erase(job_id)

@@ -135,7 +135,7 @@ class PersonCounts:
         return cls(table, counted, {role: counters}, {role: summed}, {role: most})
 
     @classmethod
-    def matched(
+    def of_matched(
         cls, table: SecretTable, marks: Mapping[Role, NDArray[Any]], sizes: Mapping[Role, Word]
     ) -> PersonCounts:
         """Of matched rows, each of which is a person.
@@ -158,7 +158,7 @@ class PersonCounts:
         }
         return cls(table, None, marks, values, values)
 
-    def counted(
+    def count(
         self, averaged: tuple[SecretBits, Sums], last: tuple[SecretBits, Sums]
     ) -> tuple[Assignment, ...]:
         """The ways of counting persons: those of rows of each side add up, those of common rows do not.
@@ -183,7 +183,7 @@ class PersonCounts:
                 found += [Assignment((persons,)) for (persons,) in counts]
         return tuple(found)
 
-    def summed(self, averaged: SecretBits) -> tuple[ClusterSums, ...]:
+    def sum_clusters(self, averaged: SecretBits) -> tuple[ClusterSums, ...]:
         """What the sums over rows of secret clusters are made of, Alice's first; bits of shape (count, k)."""
         session, shape = self.table.session, self.table.shape
         own = {side: [self.marks[side], self.values[side]] for side in self.marks}
@@ -235,7 +235,7 @@ def check_weight(shape: Shape, factor: int) -> None:
     Raises:
         DomainError: they do not.
     """
-    _sums_shape(shape, Role.ALICE).totals.summed(factor).fit("dominance in a cluster")
+    _sums_shape(shape, Role.ALICE).totals.sum_of(factor).fit("dominance in a cluster")
 
 
 def _heads(shape: Shape) -> dict[Role, int]:

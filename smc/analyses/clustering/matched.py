@@ -153,7 +153,7 @@ def table(
         held = aligned.rows >= 0
         held_marks[role][held] = marks[aligned.rows[held]]
         held_sizes[role][held] = sizes[aligned.rows[held]]
-    return found, PersonCounts.matched(found, held_marks, held_sizes)
+    return found, PersonCounts.of_matched(found, held_marks, held_sizes)
 
 
 def join_in_clear(

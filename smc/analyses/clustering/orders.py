@@ -37,18 +37,18 @@ def orders(
     assigned = lloyd.comparisons(shape, parameters.clusters)
     given = (network, lanes, parameters, shape, noisy)
     batches = [*comparisons(parameters, shape), *assigned]
-    begun = Prefetch.of(network, lanes, batches, lambda: _taken(*given)[0])
-    return begun, Prefetch.of(network, lanes, assigned, lambda: _taken(*given)[1])
+    begun = Prefetch.of(network, lanes, batches, lambda: _measure(*given)[0])
+    return begun, Prefetch.of(network, lanes, assigned, lambda: _measure(*given)[1])
 
 
-def _taken(*given: Any) -> tuple[Taken, Taken]:
-    """See `_traced`; both sides of a traced run ask at once, and one of them finds out."""
+def _measure(*given: Any) -> tuple[Taken, Taken]:
+    """See `_trace`; both sides of a traced run ask at once, and one of them finds out."""
     with _LOCK:
-        return _traced(*given)
+        return _trace(*given)
 
 
 @lru_cache(64)
-def _traced(
+def _trace(
     network: Network | None,
     lanes: int,
     parameters: ClusteringParameters,

@@ -130,12 +130,12 @@ class NoisyMeans:
             session, draws[k:].reshape(k, -1), _around(max(distribution.bound for distribution in self.sums))
         )
         middle = sums.sizes.reshape(-1, 1) * largest
-        deviations = (sums.values * 2 - middle).bounded(_around(rows * int(largest.max()))) + spread
-        sizes = select(counts >= 1, counts, counts * 0 + 1).bounded(self.sizes(rows))
+        deviations = (sums.values * 2 - middle).with_bounds(_around(rows * int(largest.max()))) + spread
+        sizes = select(counts >= 1, counts, counts * 0 + 1).with_bounds(self.sizes(rows))
         reach = sizes.reshape(-1, 1) * largest
         deviations = select(deviations <= reach, deviations, reach)
         deviations = select(deviations >= -reach, deviations, -reach)
-        doubled = (deviations + reach).bounded(Bounds(0, 2 * reach.bounds.upper))
+        doubled = (deviations + reach).with_bounds(Bounds(0, 2 * reach.bounds.upper))
         return means(self.scaled, doubled, sizes), counts
 
 

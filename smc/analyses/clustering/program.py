@@ -133,7 +133,7 @@ class Program:
         ways: tuple[Assignment, ...] = ()
         summed: tuple[ClusterSums, ...] = ()
         if self.census is not None and averaged is not None:
-            ways, summed = self.census.counted(averaged, (bits, sums)), self.census.summed(averaged[0])
+            ways, summed = self.census.count(averaged, (bits, sums)), self.census.sum_clusters(averaged[0])
         opened = self.release.exact(
             Clusters(
                 ways,
@@ -171,7 +171,7 @@ class Program:
         total = SecretInts(session, norms, Bounds(0, scaled.diagonal)).sum() * (1 << scaled.fraction)
         weighted = (sums.sizes * lloyd.half_norms(scaled, centres)).sum()
         crossed = weighted - (centres * sums.values).sum()
-        return (total + crossed * 2).bounded(_inertia_bounds(shape))
+        return (total + crossed * 2).with_bounds(_inertia_bounds(shape))
 
 
 def _inertia_bounds(shape: Shape) -> Bounds:

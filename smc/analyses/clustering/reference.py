@@ -79,7 +79,7 @@ def cluster_rows(
     done = 0
     while done < parameters.iterations:
         sums, sizes = _sums(rows, assign_rows(scaled, rows, centres), k)
-        after = _updated(parameters, scaled, sums, sizes, centres)
+        after = _update(parameters, scaled, sums, sizes, centres)
         moved = int(((after - centres) ** 2).sum())
         centres = after
         done += 1
@@ -97,7 +97,7 @@ def _sums(rows: Whole, labels: Whole, clusters: int) -> tuple[Whole, Whole]:
     return hot.T @ rows, hot.sum(axis=0)
 
 
-def _updated(
+def _update(
     parameters: ClusteringParameters, scaled: FixedPointColumns, sums: Whole, sizes: Whole, centres: Whole
 ) -> Whole:
     filled = np.maximum(sizes, 1)[:, None]
@@ -115,7 +115,7 @@ def first_centres(
     """The first centres, by the same distribution as inside the protocol."""
     k, count = parameters.clusters, len(rows)
     if parameters.start is Start.GIVEN:
-        return scaled.stated(parameters.centres)
+        return scaled.scale_centres(parameters.centres)
     if parameters.start is Start.UNIFORM:
         columns = [random.below((int(most) << scaled.fraction) + 1, k) for most in scaled.largest]
         return np.array(columns, dtype=np.int64).T

@@ -58,13 +58,13 @@ def first_centres(table: SecretTable, parameters: ClusteringParameters) -> Secre
     scaled, k = table.shape.scaled, parameters.clusters
     bounds = Bounds(0, int(scaled.largest.max()) << scaled.fraction)
     if parameters.start is Start.GIVEN:
-        held = scaled.stated(parameters.centres)
+        held = scaled.scale_centres(parameters.centres)
         nothing = SecretInts(table.session, np.zeros(held.shape, dtype=np.uint64), Bounds(0, 0))
-        return (nothing + held).bounded(bounds)
+        return (nothing + held).with_bounds(bounds)
     if parameters.start is Start.UNIFORM:
-        return _points(table.session, scaled, k).bounded(bounds)
+        return _points(table.session, scaled, k).with_bounds(bounds)
     chosen = _spread(table, k) if parameters.start is Start.PLUS_PLUS else _runs(table, k)
-    return (chosen * (1 << scaled.fraction)).bounded(bounds)
+    return (chosen * (1 << scaled.fraction)).with_bounds(bounds)
 
 
 def _points(session: Session, scaled: FixedPointColumns, clusters: int) -> SecretInts:
@@ -88,7 +88,7 @@ def _spread(table: SecretTable, clusters: int) -> SecretInts:
     session, shape = table.session, table.shape
     most = shape.scaled.diagonal
     weights = _ones(table)
-    chosen = [_chosen(table, weights, shape.count)]
+    chosen = [_choose(table, weights, shape.count)]
     norms = table.norms()
     for number in range(1, clusters):
         centre = chosen[-1]
@@ -101,7 +101,7 @@ def _spread(table: SecretTable, clusters: int) -> SecretInts:
             nearer = msb.nonnegative(session, weights - distances, Bounds(-most, most))
             weights = weights - mux.select(session, nearer, weights - distances)
         counted = weights if table.valid is None else mux.select(session, table.valid.shares, weights)
-        chosen.append(_chosen(table, counted, shape.count * most))
+        chosen.append(_choose(table, counted, shape.count * most))
     shares = np.concatenate([centre.shares for centre in chosen])
     return SecretInts(session, shares, chosen[0].bounds)
 
@@ -119,7 +119,7 @@ def _running(table: SecretTable, weights: Word) -> tuple[Word, SecretInts]:
     return running, SecretInts(table.session, running[-1:], Bounds(0, table.shape.count))
 
 
-def _chosen(table: SecretTable, weights: Word, most: int) -> SecretInts:
+def _choose(table: SecretTable, weights: Word, most: int) -> SecretInts:
     """A row with chances by its weight, shape (1, d); the weights sum to at most `most`."""
     running = np.cumsum(weights, dtype=np.uint64)
     total = SecretInts(table.session, running[-1:], Bounds(0, most))
@@ -135,7 +135,7 @@ def _rows(table: SecretTable, running: Word, thresholds: SecretInts, most: int) 
     above = msb.nonnegative(table.session, differences, Bounds(-most - 1, most - 1))
     above = above.reshape(len(running), len(thresholds))
     above[1:] ^= above[:-1].copy()
-    return table.sums(SecretBits(table.session, above)).values.bounded(
+    return table.sums(SecretBits(table.session, above)).values.with_bounds(
         Bounds(0, int(table.shape.scaled.largest.max()))
     )
 

@@ -62,7 +62,7 @@ class ClusteringStudy(Study):
         """Check that all columns are bounded numbers, declared alike where both bring them, and fit."""
         parameters = self.parameters
         columns = scaled_columns(parameters, check_sides(parameters, alice, bob))
-        columns.stated(parameters.centres)
+        columns.scale_centres(parameters.centres)
         privacy.plan(parameters, columns)
 
     @override

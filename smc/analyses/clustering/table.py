@@ -193,9 +193,9 @@ class SecretTable:
         """
         plan = self.shape.lattice_sums()
         if plan is not None:
-            self._sums = LatticeSums(self.session, plan, self._summed())
+            self._sums = LatticeSums(self.session, plan, self._block_with_ones())
 
-    def _summed(self) -> Word:
+    def _block_with_ones(self) -> Word:
         """The local block, with a column of ones where this party counts rows."""
         if not self.shape.counts(self.session.role):
             return self.own
@@ -214,12 +214,12 @@ class SecretTable:
         role = self.session.role
         mine, theirs = (vectors[self.shape.columns_of(side)] for side in (role, role.other))
         result = np.zeros((self.shape.count, vectors.shape[1]), dtype=np.uint64, like=self.own)
-        own_words, peer_words = self._multiplied(mine, theirs, width)
+        own_words, peer_words = self._multiply(mine, theirs, width)
         result[self.shape.rows_of(role)] += own_words
         result[self.shape.rows_of(role.other)] += peer_words
         return result
 
-    def _multiplied(self, mine: Word, theirs: Word, width: int) -> tuple[Word, Word]:
+    def _multiply(self, mine: Word, theirs: Word, width: int) -> tuple[Word, Word]:
         """The local block and the peer's times local shares of what each is multiplied by."""
         shape, role = self.shape, self.session.role
         own, peer = shape.entries(role), shape.entries(role.other)
@@ -245,7 +245,7 @@ class SecretTable:
             parts = self._sums.sums(mine, theirs)
         else:
             peer = shape.grouping(role.other, k)
-            parts = grouped.sums(session, [self._summed()], mine, peer, theirs, shape.sum_bits)
+            parts = grouped.sums(session, [self._block_with_ones()], mine, peer, theirs, shape.sum_bits)
         dimensions = shape.scaled.dimensions
         total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype, like=parts[0])
         for side, part in zip((role, role.other), parts, strict=True):
@@ -267,11 +267,11 @@ class SecretTable:
             return result
         own, zero = self.own.reshape(-1), np.zeros(self.own.size, dtype=np.uint64, like=self.own)
         left, right = (own, zero) if role is Role.ALICE else (zero, own)
-        mixed = products.multiply(self.session, left, right, *_owned(shape))
+        mixed = products.multiply(self.session, left, right, *_operands(shape))
         result += mixed.reshape(self.own.shape).sum(axis=1, dtype=np.uint64) << np.uint64(1)
         return result
 
 
-def _owned(shape: Shape) -> tuple[Operand, Operand]:
+def _operands(shape: Shape) -> tuple[Operand, Operand]:
     largest = max(axis.part for axis in shape.scaled.columns)
     return Operand(Bounds(0, largest), Role.ALICE), Operand(Bounds(0, largest), Role.BOB)

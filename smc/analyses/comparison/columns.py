@@ -59,15 +59,15 @@ def holding_of(
         repeats = count // len(column) if len(column) else 0
         return Encrypted(router.read_ciphertexts(list(column.integers) * repeats))
     if holding is Holding.PLAIN:
-        return Plain(_shifted(column, question.offset, count))
-    return Share(_shifted(column, 0, count), router.modulus(column.schema.modulus))
+        return Plain(_shift(column, question.offset, count))
+    return Share(_shift(column, 0, count), router.modulus(column.schema.modulus))
 
 
-def _shifted(column: Column, offset: int, count: int) -> Sequence[int]:
+def _shift(column: Column, offset: int, count: int) -> Sequence[int]:
     """The values less an offset, `count` of them: an array of words where they fit, exact integers else."""
     if len(column) == 1 or not isinstance(column.values, np.ndarray):
         values = [value - offset for value in column.integers]
-        return _words(values[0], count) if len(values) == 1 else _packed(values)
+        return _words(values[0], count) if len(values) == 1 else _pack(values)
     if not len(column) or int(column.values.min()) < offset or not -_WORD // 2 <= offset < _WORD // 2:
         return [value - offset for value in column.integers]
     # Modulo 2**64, which a difference of two of 63 bits and sign does not reach.
@@ -79,7 +79,7 @@ def _words(value: int, count: int) -> Sequence[int]:
     return of_array(np.full(count, value, np.uint64)) if 0 <= value < _WORD else [value] * count
 
 
-def _packed(values: list[int]) -> Sequence[int]:
+def _pack(values: list[int]) -> Sequence[int]:
     """Integers as words if all of them fit."""
     return of_array(np.array(values, np.uint64)) if all(0 <= one < _WORD for one in values) else values
 

@@ -34,7 +34,7 @@ DEAR: Final = 100
 """How many times as long as with another engine a job takes before people are warned of it."""
 
 
-def planned(
+def plan_route(
     parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus], network: Network | None
 ) -> Plan:
     """The route of a job.
@@ -70,7 +70,7 @@ def estimate(
     rows, key_bits = max(setting.rows), setting.key_bits
     given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits, lanes=setting.lanes)
     moduli = [parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS]
-    plan = planned(parameters, given, moduli, setting.network)
+    plan = plan_route(parameters, given, moduli, setting.network)
     cost = _whole(parameters, plan, given)
     seconds = _seconds(plan, cost, given)
     return Estimate(
@@ -112,7 +112,7 @@ def _cheaper(
     if parameters.engine == AUTO:
         return None
     free = replace(parameters, engine=AUTO)
-    plan = planned(free, given, moduli, network)
+    plan = plan_route(free, given, moduli, network)
     less = _seconds(plan, _whole(free, plan, given), given)
     return Cheaper(f'engine = "{AUTO}"', plan.engine, less) if seconds >= DEAR * less else None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gmpy2 import mpz
 
-from smc.analyses.comparison.cost import planned
+from smc.analyses.comparison.cost import plan_route
 from smc.analyses.comparison.parameters import ComparisonParameters
 from smc.analyses.comparison.prepared import use_prepared
 from smc.ciphers.ciphertexts import Ciphertexts, valid
@@ -49,7 +49,7 @@ class SessionRouter:
         """Plan, compare the plans, take a pool if the job asks for one, and set up."""
         session, parameters = self.session, self.parameters
         given = planning.session_parameters(session, count, parameters.bits)
-        plan = planned(parameters, given, [parse_modulus(text) for text in moduli], session.network)
+        plan = plan_route(parameters, given, [parse_modulus(text) for text in moduli], session.network)
         compare_plans(plan, session)
         # Before the set-up, of which a pool saves the base transfers.
         notes = (use_prepared(session, plan, given),) if parameters.pool else ()

@@ -9,7 +9,7 @@ from typing import Final
 from typing_extensions import override
 
 from smc.analyses.comparison.bisection import findable_values, jobs_to_find
-from smc.analyses.comparison.cost import estimate, planned
+from smc.analyses.comparison.cost import estimate, plan_route
 from smc.analyses.comparison.parameters import NUMBERS, ComparisonParameters, check_bounds, check_kind
 from smc.analyses.comparison.reference import reference
 from smc.analyses.comparison.routed import SessionRouter
@@ -75,7 +75,7 @@ class ComparisonStudy(Study):
                     "Declare the same modulus on both sides.",
                 )
         moduli = [parse_modulus(alice[n].modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
-        planned(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli, None)
+        plan_route(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli, None)
 
     @override
     def check_recipients(self, recipients: frozenset[Role]) -> None:

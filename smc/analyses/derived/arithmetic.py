@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Read, UnfitError, Unread
-from smc.analyses.derived.stated import MAX_BOUND, Ends, narrowed
+from smc.analyses.derived.stated import MAX_BOUND, Ends, narrow
 from smc.analyses.records.numbers import number
 from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
@@ -120,7 +120,7 @@ class Arithmetic:
         one, two = (self._source(name, schemas) for name in self.numbers)
         formula = self._formula(one, two)
         stated = self._held_bounds(formula.scale)
-        lower, upper = narrowed(self.name, formula.bounds(one, two), stated, exact=exact)
+        lower, upper = narrow(self.name, formula.bounds(one, two), stated, exact=exact)
         kind = "decimal" if formula.scale else "integer"
         return Schema(kind, formula.scale, lower, upper, unit=self._unit(one, two))
 

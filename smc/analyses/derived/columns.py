@@ -134,15 +134,15 @@ class Cuts:
             UsageError: a source is of another kind, or cuts do not fit it.
         """
         del exact  # a group of few rows is a small cell, and withheld as such
-        self._held(schemas[self.column])
+        self._to_held(schemas[self.column])
         return Schema("category", categories=self.labels)
 
     def values(self, columns: Mapping[str, Ints], schemas: Mapping[str, Schema]) -> Ints:
         """The place of each row's group, from the held values of its sources."""
-        cuts = self._held(schemas[self.column])
+        cuts = self._to_held(schemas[self.column])
         return np.searchsorted(cuts, columns[self.column], side="right").astype(np.int64)
 
-    def _held(self, schema: Schema) -> Ints:
+    def _to_held(self, schema: Schema) -> Ints:
         place = f"derived.{self.name}"
         if schema.kind not in ("integer", "decimal"):
             raise UsageError(
@@ -179,7 +179,7 @@ def parse_derived(value: Any, place: str) -> tuple[Derived, ...]:
                 "Use letters, digits, point, hyphen, underscore.",
             )
         found[name] = Tables(DERIVED).of(table_of(table, f"{place}.{name}"), name=name)
-    return _ordered(found, place)
+    return _order(found, place)
 
 
 def _choose(table: StrictTable) -> str:
@@ -200,7 +200,7 @@ DERIVED: Final = Variants(_KINDS, _choose)
 """What a table of a derived column may hold."""
 
 
-def _ordered(found: Mapping[str, Derived], place: str) -> tuple[Derived, ...]:
+def _order(found: Mapping[str, Derived], place: str) -> tuple[Derived, ...]:
     done: dict[str, Derived] = {}
     while len(done) < len(found):
         ready = [

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Key, Read, UnfitError, Unread
-from smc.analyses.derived.stated import MAX_BOUND, narrowed
+from smc.analyses.derived.stated import MAX_BOUND, narrow
 from smc.analyses.records.conditions import days
 from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
@@ -92,7 +92,7 @@ class Difference:
             self._between(_end(self.start, schemas, one), _end(self.end, schemas, two))
             for one, two in (("upper", "lower"), ("lower", "upper"))
         )
-        bounds = narrowed(self.name, (least, most), (self.lower, self.upper), exact=exact)
+        bounds = narrow(self.name, (least, most), (self.lower, self.upper), exact=exact)
         return Schema("integer", lower=bounds[0], upper=bounds[1], unit=self.unit)
 
     def values(self, columns: Mapping[str, Ints], schemas: Mapping[str, Schema]) -> Ints:
@@ -102,7 +102,7 @@ class Difference:
             np.int64(days(each, each)) if each not in self.sources else columns[each]
             for each in (self.start, self.end)
         )
-        found = self._counted(np.asarray(start), np.asarray(end))
+        found = self._count(np.asarray(start), np.asarray(end))
         if self.lower is not None or self.upper is not None:
             found = np.clip(found, self.lower, self.upper)
         return found
@@ -110,9 +110,9 @@ class Difference:
     def _between(self, start: int | None, end: int | None) -> int | None:
         if start is None or end is None:
             return None
-        return int(self._counted(np.array(start), np.array(end)))
+        return int(self._count(np.array(start), np.array(end)))
 
-    def _counted(self, start: Ints, end: Ints) -> Ints:
+    def _count(self, start: Ints, end: Ints) -> Ints:
         if self.unit == "days":
             return end - start
         (first, began), (last, ends) = (_year_and_day(each) for each in (start, end))

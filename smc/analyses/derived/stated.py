@@ -12,7 +12,7 @@ MAX_BOUND: Final = 1 << 40
 Ends = tuple[int | None, int | None]
 
 
-def narrowed(name: str, follow: Ends, stated: Ends, *, exact: bool) -> Ends:
+def narrow(name: str, follow: Ends, stated: Ends, *, exact: bool) -> Ends:
     """The bounds of a derived column, in held units.
 
     Without noise they are those that the declared sources allow, as limits are measured by them

@@ -67,7 +67,7 @@ class DerivedStudy(Study):
                         "Declare it alike.",
                     )
         first, second = (
-            self._wanted(self._schemas(schemas), role)
+            self._wanted_schemas(self._schemas(schemas), role)
             for role, schemas in zip(Role, (alice, bob), strict=True)
         )
         self.study.check(first, second)
@@ -117,7 +117,7 @@ class DerivedStudy(Study):
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:
         """As the study says, of the derived columns."""
         own = self._data(data, role)
-        theirs = None if peer is None else self._wanted(self._schemas(peer), role.other)
+        theirs = None if peer is None else self._wanted_schemas(self._schemas(peer), role.other)
         return self.study.preview(own, role, limits, theirs)
 
     def cost(
@@ -160,7 +160,7 @@ class DerivedStudy(Study):
                 found[each.name] = each.schema(found, exact=exact)
         return found
 
-    def _wanted(self, schemas: Mapping[str, Schema], role: Role) -> dict[str, Schema]:
+    def _wanted_schemas(self, schemas: Mapping[str, Schema], role: Role) -> dict[str, Schema]:
         return {name: schemas[name] for name in self.study.columns[role] if name in schemas}
 
     def _data(self, data: Data, role: Role) -> Data:

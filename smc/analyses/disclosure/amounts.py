@@ -97,7 +97,7 @@ def weighed(
         DisclosureRefused: the absolute values are missing.
     """
     lower, upper = declared.value.lower, declared.value.upper
-    above = (column - members * lower).bounded(Bounds(0, upper - lower))
+    above = (column - members * lower).with_bounds(Bounds(0, upper - lower))
     found = [above]
     if is_signed(declared):
         if sizes is None:

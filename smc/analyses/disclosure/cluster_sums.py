@@ -69,7 +69,7 @@ def revealing(sums: Sequence[ClusterSums], limits: Limits) -> SecretBits | None:
         persons = concatenate([each.persons for each in sums], axis=1)
         found.append(_any((persons < limits.minimum_group) & (rows >= 1), axis=1))
     if limits.weighs:
-        found += [_dominated(each, limits.dominance) for each in sums]
+        found += [_find_dominated(each, limits.dominance) for each in sums]
     if not found:
         return None
     result = found[0]
@@ -82,19 +82,19 @@ def _any(bits: SecretBits, axis: int) -> SecretBits:
     return LinearInts.from_bits(bits).sum(axis=axis) >= 1
 
 
-def _dominated(sums: ClusterSums, part: Fraction) -> SecretBits:
+def _find_dominated(sums: ClusterSums, part: Fraction) -> SecretBits:
     """Where a person adds more than a part of a sum."""
     rows, k = sums.members.shape
     hits = sums.totals[:, 0] * 0
     for block in _blocks(rows, k, sums.totals.shape[1]):
         members = sums.members[block]
-        over = sums.added[block] * part.denominator > _chosen(members, sums.totals) * part.numerator
+        over = sums.added[block] * part.denominator > _choose(members, sums.totals) * part.numerator
         columns = LinearInts.from_bits(over).sum(axis=1).reshape(-1, 1)
         hits = hits + select(members, columns, columns * 0).sum(axis=0)
     return hits >= 1
 
 
-def _chosen(members: SecretBits, totals: LinearInts) -> LinearInts:
+def _choose(members: SecretBits, totals: LinearInts) -> LinearInts:
     """The totals of each row's cluster, shape (n, d); of rows in none those of the first."""
     steps = totals.shares[1:] - totals.shares[:1]
     shape = (len(members), *steps.shape)

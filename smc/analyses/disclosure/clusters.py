@@ -70,7 +70,7 @@ class Assignment:
     @property
     def total(self) -> LinearInts:
         """The persons of all parts."""
-        return reduce(add, self.persons).bounded(self.persons[0].bounds)
+        return reduce(add, self.persons).with_bounds(self.persons[0].bounds)
 
     def of(self, counts: Sequence[LinearInts]) -> Assignment:
         """Other numbers in the same places."""
@@ -133,7 +133,7 @@ class Clusters(ExactFigure[OpenedClusters]):
             fails = fails if reveals is None else fails | reveals
             if not opener.hold([_few(fails)], _FEW):
                 raise _too_many()
-            hidden = withheld(self.ways, minimum, fails, zeros=zeros)
+            hidden = find_withheld(self.ways, minimum, fails, zeros=zeros)
             for place, (values, mark) in enumerate(self.figures):
                 bits = hidden.reshape(-1, 1) if len(values.shape) > 1 else hidden
                 figures[place] = select(bits, _constant(values, mark), values)
@@ -205,7 +205,7 @@ def _some(bits: SecretBits) -> SecretBits:
     return reduce(or_, [bits[place : place + 1] for place in range(len(bits))])
 
 
-def withheld(ways: Sequence[Assignment], minimum: int, fails: SecretBits, *, zeros: bool) -> SecretBits:
+def find_withheld(ways: Sequence[Assignment], minimum: int, fails: SecretBits, *, zeros: bool) -> SecretBits:
     """Which clusters are withheld.
 
     Args:
@@ -234,7 +234,7 @@ def _sums_before(ways: Sequence[Assignment], before: SecretBits) -> list[Assignm
     bounds = counts[0].bounds
     values = LinearInts.from_shares(before.session, wide, bounds)
     chosen = SecretBits(before.session, np.tile(before.shares, (1, len(counts))))
-    sums = select(chosen, values, values * 0).sum(axis=0).bounded(bounds)
+    sums = select(chosen, values, values * 0).sum(axis=0).with_bounds(bounds)
     split = iter([sums[k * place : k * (place + 1)] for place in range(len(counts))])
     return [way.of([next(split) for _ in way.counts]) for way in ways]
 
@@ -264,7 +264,7 @@ def plain_fails(
 def plain_withheld(
     ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int, fails: NDArray[np.bool_], *, zeros: bool
 ) -> NDArray[np.bool_]:
-    """The same as `withheld` in the clear, by the words of the rule.
+    """The same as `find_withheld` in the clear, by the words of the rule.
 
     Args:
         ways: as of `plain_fails`.

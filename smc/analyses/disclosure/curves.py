@@ -86,10 +86,10 @@ class CurvesPart:
 
     @property
     def marks(self) -> tuple[int, int, int]:
-        """The shape of what `shown` returns."""
+        """The shape of what `show` returns."""
         return len(Shows), self.cells.shape[0], (self.cells.shape[2] - 1) // self.endings + 1
 
-    def shown(self, limits: Owned[Limits]) -> Mask:
+    def show(self, limits: Owned[Limits]) -> Mask:
         """Where this side's limits let figures be shown: by kind of `Shows`, group, and start or point."""
         least, zeros = limits.value.minimum_group, not limits.value.hides_zeros
         found = np.ones(self.marks, dtype=np.bool_)
@@ -141,7 +141,7 @@ class CurvesPart:
             )
         return None
 
-    def told(self, shown: Mask) -> ShownTables:
+    def tell(self, shown: Mask) -> ShownTables:
         """What the peer learns of this part, as sums of its cells; of a test how many events there are."""
         places = np.arange(self.cells.size).reshape(self.cells.shape)
         sums = []
@@ -200,10 +200,10 @@ class CurvesFigure(PointFigures[CurvesPart]):
         """
         session, part, why = opener.session, self.part, None
         own = np.ones(part.marks, dtype=np.bool_)
-        told = part.told(own)
+        told = part.tell(own)
         if session.role.other in recipients:  # else nobody else sees the part
-            own = part.shown(limits.own)
-            told = part.told(own)
+            own = part.show(limits.own)
+            told = part.tell(own)
             why = part.refusal(limits.own, own) or (None if opener.auditor.allows(told) else _together())
         if not opener.agree(Bit("whether a side's part of curves is opened"), answer=why is None):
             raise why or DisclosureRefused(

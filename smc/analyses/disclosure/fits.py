@@ -120,7 +120,7 @@ class FitPart(ExactFigure[Coefficients]):
             if why is None and not opener.auditor.allows(self.told):
                 why = _together()
         if not opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
-            raise why or _other_refused()
+            raise why or _other_refusal()
         return Coefficients(opener, recipients, MAX_FIT_OPENINGS, self.told)
 
 
@@ -206,24 +206,24 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
     own = limits.value
     least = own.minimum_group
     if least and part.persons < least:
-        return _refused(f"there are {part.persons} persons, and the policy asks for {least}")
+        return _refusal(f"there are {part.persons} persons, and the policy asks for {least}")
     wanted = max(least, EVENTS_EACH * part.coefficients)
     if least and min(part.outcomes, default=wanted) < wanted:
-        return _refused(
+        return _refusal(
             f"an outcome has {min(part.outcomes)} persons, and {wanted} are needed: {least} by the policy, "
             f"and {EVENTS_EACH} for each coefficient"
         )
     for name, persons in part.apart:
         if persons < least:
-            return _refused(
+            return _refusal(
                 f"{persons} persons differ in {name!r} from all others, and the policy asks for {least}"
             )
     parts = [(f"the coefficient of {name!r}", share) for name, share in part.largest]
     for what, share in [*parts, ("the sum of squared residuals", part.residuals)]:
         if share > own.dominance:
-            return _refused(f"one person decides more of {what} than dominance allows")
+            return _refusal(f"one person decides more of {what} than dominance allows")
     if least * part.leverage > 1 + _ROUNDING:
-        return _refused(
+        return _refusal(
             f"a combination of the covariates sets fewer persons apart than the {least} of the policy, as "
             "two cuts do between which few lie, or a product that nearly all have who have one factor of it"
         )
@@ -232,13 +232,13 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
 
 def _together() -> DisclosureRefused:
     """Why history stands against a model."""
-    return _refused(
+    return _refusal(
         "by its labels alone, or together with exact figures released before, it would describe fewer "
         "persons than the policy asks for, or reveal the value of one person"
     )
 
 
-def _other_refused() -> DisclosureRefused:
+def _other_refusal() -> DisclosureRefused:
     """What a side reads where the other one does not go on."""
     return DisclosureRefused(
         "The other party does not let a model be fitted to its rows: too few of its persons stand behind a "
@@ -247,7 +247,7 @@ def _other_refused() -> DisclosureRefused:
     )
 
 
-def _refused(why: str) -> DisclosureRefused:
+def _refusal(why: str) -> DisclosureRefused:
     return DisclosureRefused(
         f"This side's limits stand against the model: {why}.",
         "Use fewer covariates, with values that more persons have. The other party learns no reason.",

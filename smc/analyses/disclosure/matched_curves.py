@@ -112,14 +112,14 @@ class _Limited:
             self.marks = SecretBits(self._session, ones if alice else np.zeros_like(ones))
             return
         counts = _Counts.of(part)
-        self._enough, self._nobody = self._tested([*counts.every])
-        found = self._shown(counts)
+        self._enough, self._nobody = self._test([*counts.every])
+        found = self._show(counts)
         if part.tested:
             self._end_with_enough_behind(found, counts)
         self.holds = [*self._not_too_many_hidden(found[Shows.EVENTS]), *self._tested_groups(counts)]
         self.marks = SecretBits(self._session, np.stack([each.shares.reshape(-1) for each in found]))
 
-    def _tested(self, counts: Sequence[LinearInts]) -> tuple[dict[int, SecretBits], dict[int, SecretBits]]:
+    def _test(self, counts: Sequence[LinearInts]) -> tuple[dict[int, SecretBits], dict[int, SecretBits]]:
         """Of all numbers whether they reach the smallest group, and whether they are 0; one batch."""
         flat = concatenate([each.reshape(-1) for each in counts])
         bits = concatenate([flat - self._least, -flat]) >= 0
@@ -132,12 +132,12 @@ class _Limited:
             at += count
         return enough, nobody
 
-    def _reached(self, counts: LinearInts) -> SecretBits:
+    def _reach(self, counts: LinearInts) -> SecretBits:
         """Whether numbers reach the smallest group, or are 0 where that may be shown."""
         enough = self._enough[id(counts)]
         return enough ^ self._nobody[id(counts)] if self._zeros else enough
 
-    def _shown(self, counts: _Counts) -> list[SecretBits]:
+    def _show(self, counts: _Counts) -> list[SecretBits]:
         """Where figures are shown, of each kind, shape (groups, points + 1)."""
         left = self._enough[id(counts.left)]
         followed = left & SecretBits(self._session, np.repeat(left.shares[:, :1], left.shape[1], axis=1))
@@ -145,17 +145,17 @@ class _Limited:
         for shows in Shows:
             numbers = counts.before[shows]
             starts = reduce(and_, [self._enough[id(each)] for each in numbers])
-            goes_on = reduce(and_, [self._reached(each) for each in numbers])
+            goes_on = reduce(and_, [self._reach(each) for each in numbers])
             if found:
                 starts, goes_on = (each & found[0][:, 1:] for each in (starts, goes_on))
             later = [each & followed[:, 1:] for each in (starts, goes_on)]
             # At the start nobody is asked for but those who are followed further.
             begun = np.concatenate([followed.shares[:, :1], later[0].shares], axis=1)
             kept = np.concatenate([np.zeros_like(followed.shares[:, :1]), later[1].shares], axis=1)
-            found.append(self._carried(begun, kept) if self._zeros else SecretBits(self._session, begun))
+            found.append(self._carry(begun, kept) if self._zeros else SecretBits(self._session, begun))
         return found
 
-    def _carried(self, begun: Bits, kept: Bits) -> SecretBits:
+    def _carry(self, begun: Bits, kept: Bits) -> SecretBits:
         """A point is shown where it is by itself, or it may be if the one before is: a scan, by doubling."""
         reach, points = 1, begun.shape[1]
         while reach < points:
@@ -174,12 +174,12 @@ class _Limited:
         """Whether a bit or one to the right of it is 1, row by row."""
         turned = bits.shares[:, ::-1]
         zeros = SecretBits(self._session, np.zeros_like(turned))
-        found = self._carried(turned, (~zeros).shares)
+        found = self._carry(turned, (~zeros).shares)
         return SecretBits(self._session, found.shares[:, ::-1])
 
     def _end_with_enough_behind(self, found: list[SecretBits], counts: _Counts) -> None:
         """End curves where as many events lie behind as limits ask for, so that no test tells of few."""
-        behind = self._reached(counts.behind).shares
+        behind = self._reach(counts.behind).shares
         none = SecretBits(self._session, np.zeros_like(found[Shows.KINDS].shares[:, :1]))
         # Behind the last point there is nobody, whatever limits ask for.
         may_end = SecretBits(self._session, np.concatenate([behind, (~none).shares], axis=1))

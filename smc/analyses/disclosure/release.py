@@ -167,10 +167,10 @@ class Release:
         Raises:
             DisclosureRefused: one does not, at both sides; nothing else was opened.
         """
-        holds = [*self._reached(), *self._balanced(), *self._crowded()]
+        holds = [*self._reach(), *self._test_dominance(), *self._test_crowds()]
         self._needs, self._sums, self._apart = [], [], []
         if holds and not self._opener.hold(holds, _HOLD):
-            raise _refused()
+            raise _refusal()
 
     def admit(self, about: About) -> None:
         """Test what a figure is about and pass the gate, without opening anything.
@@ -351,7 +351,7 @@ class Release:
     def _is_tested_size(self, values: LinearInts | SecretBits) -> bool:
         return self._sizes is not None and any(values is size for size in self._sizes())
 
-    def _reached(self) -> list[SecretBits]:
+    def _reach(self) -> list[SecretBits]:
         """For each secret number whether it reaches the largest of the numbers that it has to.
 
         Raises:
@@ -382,14 +382,14 @@ class Release:
                 "Use more rows.",
             )
 
-    def _crowded(self) -> list[SecretBits]:
+    def _test_crowds(self) -> list[SecretBits]:
         """For each number of persons that a sum distinguishes whether it is 0 or a group."""
         least = self._limits.minimum_group
         if least < 2:
             return []
         return [~((count < least) ^ (count < 1)) for count in self._apart]
 
-    def _balanced(self) -> list[SecretBits]:
+    def _test_dominance(self) -> list[SecretBits]:
         """For each sum whether nobody dominates it."""
         if not self.weighs:
             return []
@@ -397,7 +397,7 @@ class Release:
         return [each.total * part >= each.contributions.maximum()[1] * whole for each in self._sums]
 
 
-def _refused() -> DisclosureRefused:
+def _refusal() -> DisclosureRefused:
     return DisclosureRefused(
         "A limit of the policies stands against the result: there are fewer matches or persons than they ask "
         "for, or one person dominates a sum.",

@@ -66,7 +66,7 @@ class Suppression:
     def without_room(self) -> Suppression:
         """What stays closed when the test is not passed: the same cells, and totals over them."""
         rows, columns = _some(self.hidden, 1), _some(self.hidden, 0)
-        return _closed(self.primary, self.hidden, ~rows, ~columns, total=not rows.any())
+        return _close(self.primary, self.hidden, ~rows, ~columns, total=not rows.any())
 
 
 def roomy_from(minimum_group: int) -> int:
@@ -86,8 +86,8 @@ def choose(primary: Mask, roomy: Mask, minimum_group: int, *, margins: bool, zer
     """
     rows, columns = _some(primary, 1), _some(primary, 0)
     if not margins:
-        return _closed(primary, primary, ~np.ones_like(rows), ~np.ones_like(columns), total=False)
-    closed = _closed(primary, primary, ~rows, ~columns, total=not primary.any())
+        return _close(primary, primary, ~np.ones_like(rows), ~np.ones_like(columns), total=False)
+    closed = _close(primary, primary, ~rows, ~columns, total=not primary.any())
     if not primary.any():
         return closed
     column = _line(rows, columns, roomy)
@@ -113,7 +113,7 @@ def choose(primary: Mask, roomy: Mask, minimum_group: int, *, margins: bool, zer
     return closed
 
 
-def _closed(primary: Mask, hidden: Mask, rows: Mask, columns: Mask, *, total: bool) -> Suppression:
+def _close(primary: Mask, hidden: Mask, rows: Mask, columns: Mask, *, total: bool) -> Suppression:
     nothing = np.zeros((0, hidden.size), dtype=np.int64)
     return Suppression(primary, hidden, rows, columns, total, nothing, nothing[:, 0])
 

@@ -235,7 +235,7 @@ def _settle(
     elif is_asked:
         goes_on = opener.agree(_ALL, answer=why is None)
     if not goes_on:
-        raise why or _refused()
+        raise why or _refusal()
     if shown.tables:
         opener.announce(recipients, shown)
 
@@ -257,7 +257,7 @@ def _unknown_persons() -> DisclosureRefused:
     )
 
 
-def _refused() -> DisclosureRefused:
+def _refusal() -> DisclosureRefused:
     return DisclosureRefused(
         "A limit of the policies stands against a figure of the job, or against all of them together: too "
         "few persons or matches stand behind one, or one person dominates it. No figure was opened.",

@@ -214,9 +214,9 @@ class Design:
             DomainError: columns of different lengths.
         """
         persons = np.asarray(data[PERSONS].array) if PERSONS in data else None
-        return self.joined({name: data[name].array for name in self.model.columns}, persons)
+        return self.join({name: data[name].array for name in self.model.columns}, persons)
 
-    def joined(self, held: Mapping[str, Ints], persons: Ints | None = None) -> ModelRows:
+    def join(self, held: Mapping[str, Ints], persons: Ints | None = None) -> ModelRows:
         """Rows of held values, each shape (n,); otherwise as `rows`."""
         model = self.model
         lengths = {len(column) for column in held.values()} | (

@@ -58,7 +58,7 @@ class Intervals:
         count = max(0, len(self.ends) - 1)
         return np.arange(count) * INTERVALS // max(1, count)
 
-    def followed(self, times: Ints) -> Floats:
+    def follow_up(self, times: Ints) -> Floats:
         """Through which part of each interval rows are followed, shape (n, `INTERVALS`)."""
         found = np.zeros((len(times), INTERVALS))
         if len(self.ends):
@@ -66,7 +66,7 @@ class Intervals:
             found[:, self.places] = np.clip(parts, 0, 1)
         return found
 
-    def happened(self, times: Ints, events: NDArray[np.bool_]) -> Ints:
+    def mark_events(self, times: Ints, events: NDArray[np.bool_]) -> Ints:
         """In which interval each event happened, 0 or 1, shape (n, `INTERVALS`)."""
         found = np.zeros((len(times), INTERVALS), dtype=np.int64)
         rows = np.flatnonzero(events)
@@ -81,8 +81,8 @@ def piecewise(
 
     Args:
         covariates: shape (n, p).
-        followed: see `Intervals.followed`.
-        happened: see `Intervals.happened`.
+        followed: see `Intervals.follow_up`.
+        happened: see `Intervals.mark_events`.
         coefficients: shape (p,).
 
     Returns:
@@ -101,8 +101,8 @@ def in_periods(followed: Floats, happened: Ints) -> Floats:
     """Through which part of each period rows are followed, by the hazard of its intervals, shape (n, 8).
 
     Args:
-        followed: see `Intervals.followed`; of all rows of a side, whose hazards these are.
-        happened: see `Intervals.happened`.
+        followed: see `Intervals.follow_up`; of all rows of a side, whose hazards these are.
+        happened: see `Intervals.mark_events`.
     """
     exposed = followed.sum(axis=0)
     hazards = happened.sum(axis=0) / np.where(exposed > 0, exposed, 1)

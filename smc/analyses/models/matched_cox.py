@@ -17,16 +17,16 @@ from typing import Final
 
 from typing_extensions import override
 
-from smc.analyses.models.matched_expected import LEVEL, LEVEL_BITS, expected, within_reach
+from smc.analyses.models.matched_expected import LEVEL, LEVEL_BITS, expect, within_reach
 from smc.analyses.models.matched_newton import Point, SteepFamily
 from smc.analyses.models.matched_rows import MatchedRows
-from smc.analyses.models.matched_sums import clipped, constants, fraction_bits, matrix_of, right_of, scaled
+from smc.analyses.models.matched_sums import clip, constants, fraction_bits, matrix_of, right_of, scale
 from smc.analyses.models.matched_times import HAZARD_SCALE, MOST_HAZARD, by_period
 from smc.analyses.models.run import Sizes
 from smc.errors import UsageError
 from smc.secret.ints import SecretInts
 from smc.secret.reals.logarithms import SCALE
-from smc.secret.reals.near import multiplied, public, shifted
+from smc.secret.reals.near import multiply, public, shift
 from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.bounds import Bounds
 
@@ -64,9 +64,9 @@ class Cox(SteepFamily):
         if times is None:
             raise UsageError("The rows of a Cox model have no times.", "Align them with times.")
         self._times, most = times, Bounds(0, matched.most)
-        self._events = times.events(matched.outcome).bounded(most)
+        self._events = times.events(matched.outcome).with_bounds(most)
         self._none = SecretInts.from_bits(self._events == 0)
-        self._period_events = by_period(self._events).bounded(most)
+        self._period_events = by_period(self._events).with_bounds(most)
         self._no_period = SecretInts.from_bits(self._period_events == 0)
         count = SecretReals(matched.ones.ints.sum()).within(1, matched.most)
         self._share = count.reciprocal(_RECIPROCAL_BITS - len(matched.member).bit_length())
@@ -81,7 +81,7 @@ class Cox(SteepFamily):
     @override
     def at(self, start: SecretReals) -> Point:
         matched = self.matched
-        self._expected = expected(matched, start)
+        self._expected = expect(matched, start)
         weights = self._weights()
         happened = matched.outcome.rescale(weights.scale)
         gradient = right_of(matched.rows.transposed(happened - weights), matched, self.bits)
@@ -94,10 +94,10 @@ class Cox(SteepFamily):
         top = ceil(sums.upper)
         sums = sums.rescale(_RISK_BITS)
         risk = (sums[:, :1] + SecretReals(self._no_period).reshape(-1, 1)).within(_LEAST_RISK, top + 1)
-        risk, inner = _repeated(risk, len(point.coefficients)), sums[:, 1:]
+        risk, inner = _repeat(risk, len(point.coefficients)), sums[:, 1:]
         ends = [side.within(0, 2 * top + 1) for side in (risk - inner, risk + inner)]
         self._averages = inner.over(risk, _AVERAGE_BITS).given(*ends)
-        events = _repeated(SecretReals(self._period_events).reshape(-1, 1), len(point.coefficients))
+        events = _repeat(SecretReals(self._period_events).reshape(-1, 1), len(point.coefficients))
         taken = (self._averages * events).T @ self._averages
         weights = _summable(matched, point.weights, 2)
         whole = matrix_of(matched.rows.gram(weights), matched, self.bits)[1:, 1:]
@@ -105,17 +105,17 @@ class Cox(SteepFamily):
         return (whole - taken.within(-most, most).rescale(whole.scale)).within(-most, most)
 
     @override
-    def moved(self, point: Point, step: SecretReals) -> SecretReals:
+    def move(self, point: Point, step: SecretReals) -> SecretReals:
         """The coefficients by no more than 1 each, and the level so that expectations stay what they are."""
-        cut = clipped(step, 1)
+        cut = clip(step, 1)
         total = self._expected.sum().rescale(_TOTAL_BITS)
-        part = scaled(total * self._share, -LEVEL_BITS).rescale(SCALE)
-        level = clipped(-part + 1, 1)
+        part = scale(total * self._share, -LEVEL_BITS).rescale(SCALE)
+        level = clip(-part + 1, 1)
         lead = (self._averages[0] * cut).sum()
         return point.start + join([level - lead, cut])
 
     @override
-    def stated(self, start: SecretReals) -> SecretReals:
+    def state(self, start: SecretReals) -> SecretReals:
         return within_reach(self.matched, start)
 
     def _weights(self) -> SecretReals:
@@ -130,7 +130,7 @@ class Cox(SteepFamily):
         hazards = events.over(risk, HAZARD_SCALE, MOST_HAZARD).given(enough)
         total = hazards.sum().within(0, MOST_HAZARD)
         cumulative = self._times.hazards(hazards.given(total))
-        (words,) = multiplied(expectations.session, (expectations.ints.shares, cumulative.ints.shares))
+        (words,) = multiply(expectations.session, (expectations.ints.shares, cumulative.ints.shares))
         scale = expectations.scale + cumulative.scale
         bounds = expectations.ints.bounds * cumulative.ints.bounds
         product = SecretReals(
@@ -146,13 +146,13 @@ def _summable(matched: MatchedRows, values: SecretReals, factors: int) -> Secret
     drop = values.scale - scale
     if drop <= 0:
         return values
-    (words,) = shifted(ints.session, (ints.shares, ints.bounds, drop))
+    (words,) = shift(ints.session, (ints.shares, ints.bounds, drop))
     bounds = Bounds((ints.bounds.lower >> drop) - 1, (ints.bounds.upper >> drop) + 1)
     # What a shift leaves out is one on average.
     held = SecretInts.from_shares(ints.session, words + public(ints.session, 1), bounds, scale)
     return SecretReals(held, values.statements)
 
 
-def _repeated(column: SecretReals, count: int) -> SecretReals:
+def _repeat(column: SecretReals, count: int) -> SecretReals:
     """A column, so many times side by side."""
     return column[:, [0] * count]

@@ -20,7 +20,7 @@ from smc.secret.bits import SecretBits
 from smc.secret.comparison import msb, mux
 from smc.secret.ints import SecretInts
 from smc.secret.reals.functions import EXP, MOST_WAVES, at_angles, waves
-from smc.secret.reals.near import public, shifted
+from smc.secret.reals.near import public, shift
 from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import Bounds
 
@@ -39,7 +39,7 @@ _COMPARED_BITS: Final = 18
 """Of these seven are fractional."""
 
 
-def expected(matched: MatchedRows, start: SecretReals) -> SecretReals:
+def expect(matched: MatchedRows, start: SecretReals) -> SecretReals:
     """The exponentials of the predictors of matches, 0 elsewhere, shape (slots,).
 
     Args:
@@ -52,7 +52,7 @@ def expected(matched: MatchedRows, start: SecretReals) -> SecretReals:
     largest = (bounds.magnitude >> found.scale) + 2
     scale = fraction_bits(matched, largest, 2)
     drop = found.scale - scale
-    (narrow,) = shifted(session, (found.ints.shares, bounds, drop))
+    (narrow,) = shift(session, (found.ints.shares, bounds, drop))
     # What a shift leaves out is one on average.
     gated = mux.select(session, matched.member.shares, narrow + public(session, 1))
     most = largest << scale

@@ -87,12 +87,12 @@ def _sums(
     held = found.information.rescale(scale).ints
     size = sided.design.size
     top, least = 1 << (sizes.bits + scale), Bounds(0, 1 << (sizes.bits + scale))
-    diagonal = held.reshape(-1)[[place * (size + 1) for place in range(size)]].bounded(least)
+    diagonal = held.reshape(-1)[[place * (size + 1) for place in range(size)]].with_bounds(least)
     largest = matched.spreads if heaviest is None else matched.spreads * heaviest
     if sided.design.model.has_constant:
         first = diagonal[:1]
-        across = held[0, 1:].bounded(Bounds(-top, top))
-        wholes = (first * diagonal[1:] - across * across).bounded(Bounds(-1, top * top))
+        across = held[0, 1:].with_bounds(Bounds(-top, top))
+        wholes = (first * diagonal[1:] - across * across).with_bounds(Bounds(-1, top * top))
         largest = first * largest
     else:
         wholes = diagonal
@@ -112,4 +112,4 @@ def _heaviest(weights: SecretReals) -> SecretInts:
     held = SecretInts.from_shares(short.session, short.shares, short.bounds, _WEIGHT_BITS)
     _, most = held.maximum()
     found = most + Fixed.of(2.0**-_WEIGHT_BITS, _WEIGHT_BITS)
-    return found.bounded(Bounds(0, found.bounds.upper))
+    return found.with_bounds(Bounds(0, found.bounds.upper))

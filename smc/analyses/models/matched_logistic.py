@@ -14,13 +14,13 @@ from typing_extensions import override
 
 from smc.analyses.models.matched_newton import Family, Point, ridge_of
 from smc.analyses.models.matched_rows import MatchedRows
-from smc.analyses.models.matched_sums import matrix_of, right_of, scaled
+from smc.analyses.models.matched_sums import matrix_of, right_of, scale
 from smc.analyses.models.run import Sizes
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
 from smc.secret.reals.definite import Definite
 from smc.secret.reals.functions import MOST_WAVES, SIGMOID, SLOPE, Angles, at_angles, waves
-from smc.secret.reals.near import shifted
+from smc.secret.reals.near import shift
 from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import Bounds
 
@@ -47,8 +47,8 @@ class Logistic(Family):
     def first(self) -> SecretReals:
         """One step from 0, where all chances are a half, and all weights a quarter."""
         matched = self.matched
-        quarter = matrix_of(scaled(matched.rows.gram(matched.ones), 2), matched, self.bits)
-        halves = scaled(SecretReals(matched.outcome.ints * 2 - matched.ones.ints), 1)
+        quarter = matrix_of(scale(matched.rows.gram(matched.ones), 2), matched, self.bits)
+        halves = scale(SecretReals(matched.outcome.ints * 2 - matched.ones.ints), 1)
         right = right_of(matched.rows.transposed(halves), matched, self.bits)
         return Definite.of(quarter + ridge_of(len(matched.places))).solve(right, self.early_reach)
 
@@ -60,7 +60,7 @@ class Logistic(Family):
         return Point(start, start, gradient, weights)
 
     @override
-    def stated(self, start: SecretReals) -> SecretReals:
+    def state(self, start: SecretReals) -> SecretReals:
         return start.select(start.ints >= 0, -start).sum().within(0, PREDICTOR)
 
 
@@ -68,7 +68,7 @@ def _rests(matched: MatchedRows, angles: Angles) -> tuple[SecretReals, SecretRea
     """M (y - p) and m p' of all slots."""
     session = angles.session
     p, slope = at_angles(angles, [waves(SIGMOID, MOST_WAVES), waves(SLOPE, MOST_WAVES)])
-    (narrow,) = shifted(session, (slope.ints.shares, slope.ints.bounds, slope.scale - _WEIGHT_BITS))
+    (narrow,) = shift(session, (slope.ints.shares, slope.ints.bounds, slope.scale - _WEIGHT_BITS))
     both = np.concatenate([p.ints.shares, narrow])
     gated = mux.select(session, np.tile(matched.member.shares, 2), both)
     half = len(narrow)

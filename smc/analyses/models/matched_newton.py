@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from smc.analyses.models.matched_rows import MatchedRows
 from smc.analyses.models.matched_sides import COEFFICIENT_BITS
-from smc.analyses.models.matched_sums import clipped, matrix_of
+from smc.analyses.models.matched_sums import clip, matrix_of
 from smc.analyses.models.run import SMALL_STEP
 from smc.secret.reals.definite import Definite
 from smc.secret.reals.reals import SecretReals
@@ -93,10 +93,10 @@ class Family(ABC):
         return matrix_of(self.matched.rows.gram(point.weights), self.matched, self.bits)
 
     @abstractmethod
-    def stated(self, start: SecretReals) -> SecretReals:
+    def state(self, start: SecretReals) -> SecretReals:
         """Something that follows from what has to hold of predictors."""
 
-    def moved(self, point: Point, step: SecretReals) -> SecretReals:
+    def move(self, point: Point, step: SecretReals) -> SecretReals:
         """Where a step leads to."""
         return point.start + step
 
@@ -108,9 +108,9 @@ class SteepFamily(Family):
     late = (True, True)
 
     @override
-    def moved(self, point: Point, step: SecretReals) -> SecretReals:
+    def move(self, point: Point, step: SecretReals) -> SecretReals:
         """No coefficient moves by more than 1."""
-        return super().moved(point, clipped(step, 1))
+        return super().move(point, clip(step, 1))
 
 
 AnyFamily = TypeVar("AnyFamily", bound=Family)
@@ -155,11 +155,11 @@ def newton(family_of: Callable[[MatchedRows], AnyFamily], matched: MatchedRows) 
             definite = Definite.of(information)
         step = definite.solve(point.gradient, REACH)
         if number < len(family.late):
-            start = family.moved(point, step)
+            start = family.move(point, step)
     variances = definite.variances()
     small = variances.rescale(step.scale) * Fixed.of(SMALL_STEP**2, 12) - step * step
     converged = small.within(0, max(Fraction(1), small.upper))
-    found = (point.coefficients + step).given(converged, family.stated(point.start))
+    found = (point.coefficients + step).given(converged, family.state(point.start))
     return Found(family, point, found, variances, information)
 
 
@@ -175,7 +175,7 @@ def _early(family: Family) -> SecretReals:
         point = family.at(_within(start))
         definite = Definite.of(family.information(point) + ridge_of(len(point.coefficients)))
         drawn = point.gradient - point.coefficients * Fixed.of(_RIDGE, 2)
-        start = family.moved(point, definite.solve(drawn, family.early_reach))
+        start = family.move(point, definite.solve(drawn, family.early_reach))
     return start
 
 

@@ -56,7 +56,7 @@ from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
 from smc.secret.joins import majority
 from smc.secret.linear_ints import LinearInts, select
-from smc.secret.reals.near import shifted
+from smc.secret.reals.near import shift
 from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
@@ -94,8 +94,8 @@ class _Columns:
             return cls([], [], [], [])
         outcome, one = figures[OUTCOME], Bounds(0, 1)
         if kind == COX:
-            return cls([outcome], [(figures[AT_RISK] - outcome).bounded(one)], [], [])
-        return cls([outcome, (matched.ones.ints - outcome).bounded(one)], [], [], [])
+            return cls([outcome], [(figures[AT_RISK] - outcome).with_bounds(one)], [], [])
+        return cls([outcome, (matched.ones.ints - outcome).with_bounds(one)], [], [], [])
 
     @property
     def every(self) -> list[SecretInts]:
@@ -139,7 +139,7 @@ def outcome_part(sided: Sided, matched: MatchedRows, coefficients: SecretReals, 
             crowded += totals[first:second]
         if size is not None and digits:
             held = inside[len(wholes) :]
-            others = [(one - two).bounded(one.bounds) for one, two in zip(digits, held, strict=True)]
+            others = [(one - two).with_bounds(one.bounds) for one, two in zip(digits, held, strict=True)]
             counted += majority.differing(group, size, [held])
             counted += majority.differing(matched.member ^ group, _rest(matched.size, size), [others])
         for amount, *sums in zip(columns.added, within[second:], beside[second:], strict=True):
@@ -186,12 +186,12 @@ def _squares(matched: MatchedRows, coefficients: SecretReals, factor: int) -> tu
     bounds = Bounds(-reach << scale, reach << scale)
     room = _ROOM - factor.bit_length() - len(matched.member).bit_length()
     kept = max(0, min(scale, room // 2 - reach.bit_length()))
-    (words,) = shifted(
+    (words,) = shift(
         session, ((outcome.ints.shares << np.uint64(COEFFICIENT_BITS)) - expected, bounds, scale - kept)
     )
     most = (reach << kept) + 1
     residuals = SecretInts.from_shares(session, words, Bounds(-most, most))
-    squares = (residuals * residuals).bounded(Bounds(0, most * most))
+    squares = (residuals * residuals).with_bounds(Bounds(0, most * most))
     return squares, squares.sum().reshape(1)[[0] * len(squares)]
 
 
@@ -219,4 +219,4 @@ def _total(column: SecretInts, matched: MatchedRows) -> SecretInts:
 
 
 def _rest(whole: SecretInts, part: SecretInts) -> SecretInts:
-    return (whole - part).bounded(whole.bounds)
+    return (whole - part).with_bounds(whole.bounds)

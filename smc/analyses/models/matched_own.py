@@ -46,7 +46,7 @@ class OwnTimes:
     Attributes:
         followed: parts of intervals, with 10 fractional bits, shape (n, `INTERVALS`).
         happened: in which interval the event was, 0 or 1, likewise.
-        periods: parts of periods, as `followed`, shape (n, `PERIODS`).
+        periods: parts of periods, as `follow_up`, shape (n, `PERIODS`).
     """
 
     followed: Ints = field(repr=False)
@@ -151,7 +151,7 @@ def _times(times: Ints, events: Ints, codes: tuple[int, ...]) -> Ints:
     """The parts of `OwnTimes` side by side."""
     ended: NDArray[np.bool_] = np.isin(events, codes)
     intervals = Intervals.of(times, ended)
-    followed, happened = intervals.followed(times), intervals.happened(times, ended)
+    followed, happened = intervals.follow_up(times), intervals.mark_events(times, ended)
     parts = [
         _whole(followed, FOLLOWED_SCALE),
         happened,

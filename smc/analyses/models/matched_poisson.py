@@ -17,11 +17,11 @@ from typing import Final
 
 from typing_extensions import override
 
-from smc.analyses.models.matched_expected import LEVEL, LEVEL_BITS, expected, within_reach
+from smc.analyses.models.matched_expected import LEVEL, LEVEL_BITS, expect, within_reach
 from smc.analyses.models.matched_newton import Found, Point, SteepFamily
 from smc.analyses.models.matched_rows import MatchedRows
 from smc.analyses.models.matched_sides import COEFFICIENT_BITS
-from smc.analyses.models.matched_sums import constants, right_of, right_within, scaled
+from smc.analyses.models.matched_sums import constants, right_of, right_within, scale
 from smc.secret.reals.logarithms import SCALE, logarithms
 from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.fixed import Fixed
@@ -60,7 +60,7 @@ class Poisson(SteepFamily):
         sums = matched.rows.transposed(outcome)[matched.places].known(-most, most)
         bits = min(_PART_BITS, _ROOM - most.bit_length() - sums.scale)
         parts = sums.over(self.total.rescale(sums.scale), bits)
-        self._right = scaled(parts * self.count, LEVEL_BITS)
+        self._right = scale(parts * self.count, LEVEL_BITS)
 
     @override
     def first(self) -> SecretReals:
@@ -68,7 +68,7 @@ class Poisson(SteepFamily):
         if self.matched.offset is None:
             return constants(self.count.rescale(SCALE), [LEVEL] + [0.0] * (size - 1))
         start = constants(self.count.rescale(COEFFICIENT_BITS), [_FIRST_INTERCEPT] + [0.0] * (size - 1))
-        total = expected(self.matched, start).sum()
+        total = expect(self.matched, start).sum()
         total = total.within(2.0**-_TOTAL_BITS, total.upper).rescale(_TOTAL_BITS)
         both = logarithms(join([self.count, total]))
         intercept = both[:1] - both[1:] + Fixed.of(_FIRST_INTERCEPT + LEVEL, SCALE)
@@ -76,13 +76,13 @@ class Poisson(SteepFamily):
 
     @override
     def at(self, start: SecretReals) -> Point:
-        weights = expected(self.matched, start)
+        weights = expect(self.matched, start)
         found = right_of(self.matched.rows.transposed(weights), self.matched, self.bits)
         gradient = right_within(self._right, self.bits) - found
         return Point(start, start, gradient, weights)
 
     @override
-    def stated(self, start: SecretReals) -> SecretReals:
+    def state(self, start: SecretReals) -> SecretReals:
         return within_reach(self.matched, start)
 
 
@@ -100,7 +100,7 @@ def in_counts(family: Poisson, found: Found[Poisson], longest: float) -> tuple[S
     variances, count = found.variances, family.count
     excess = variances.ints.bounds.upper.bit_length() + count.ints.bounds.upper.bit_length() - _ROOM
     variances = variances.rescale(variances.scale - max(0, excess))
-    spread = scaled(variances * count, LEVEL_BITS).within(0, _SPREAD)
+    spread = scale(variances * count, LEVEL_BITS).within(0, _SPREAD)
     bits = _ROOM - family.total.ints.bounds.upper.bit_length()
     held = spread.rescale(min(spread.scale, bits))
     enough = family.total * _MOST_VARIANCE - held

@@ -150,8 +150,8 @@ def align_rows(
     aligned = align(session, keys, peer_count, brought, declared[Role.ALICE], declared[Role.BOB], owner=owner)
     columns = aligned.bob if owner is Role.ALICE else aligned.alice
     slots = len(aligned.member)
-    shared = _stacked([each.shares for each in columns[: terms[owner.other]]], slots, keys)
-    marks = _stacked(
+    shared = _stack([each.shares for each in columns[: terms[owner.other]]], slots, keys)
+    marks = _stack(
         [each.shares for each in columns[terms[owner.other] : 2 * terms[owner.other]]], slots, keys
     )
     figures = _figures(sided, aligned, own, columns[2 * terms[owner.other] :])
@@ -249,7 +249,7 @@ def _total(figures: SecretInts, bounds: Bounds) -> SecretInts:
     return SecretInts.from_shares(figures.session, total, bounds)
 
 
-def _stacked(columns: list[Word], slots: int, like: Word) -> Word:
+def _stack(columns: list[Word], slots: int, like: Word) -> Word:
     return np.stack(columns, axis=1) if columns else np.zeros((slots, 0), dtype=np.uint64, like=like)
 
 

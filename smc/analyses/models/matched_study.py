@@ -273,7 +273,7 @@ class MatchedModelsStudy(Study):
             admitted = release.exact(part, recipients)
             fits.append((sided.design, _open(found, size, sizes, admitted)))
         if role not in recipients:
-            return Outcome.withheld(details=DETAILS)
+            return Outcome.withhold(details=DETAILS)
         return outcome_of([(design, fitted) for design, fitted in fits if fitted is not None])
 
     @override
@@ -303,9 +303,9 @@ class MatchedModelsStudy(Study):
                     sides[sided.slots_of][name].array[numbers[place]] for name in (model.outcome, model.event)
                 )
                 intervals = Intervals.of(times, np.isin(events, sided.design.codes))
-            fits.append((sided.design, fit_joined(sided.design, sided.design.joined(held), most, intervals)))
+            fits.append((sided.design, fit_joined(sided.design, sided.design.join(held), most, intervals)))
         found = outcome_of(fits)
-        first, second = (found if role in recipients else Outcome.withheld(details=DETAILS) for role in Role)
+        first, second = (found if role in recipients else Outcome.withhold(details=DETAILS) for role in Role)
         return first, second
 
     def _designs(self, schemas: Mapping[str, Schema]) -> list[Sided]:

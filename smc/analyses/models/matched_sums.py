@@ -53,7 +53,7 @@ def right_within(values: SecretReals, bits: int) -> SecretReals:
     return ordered.rescale(max(0, min(ordered.scale, _RIGHT_BITS - ceil(log2(top)))))
 
 
-def scaled(values: SecretReals, bits: int) -> SecretReals:
+def scale(values: SecretReals, bits: int) -> SecretReals:
     """The numbers divided by a power of two; local."""
     ints = values.ints
     held = SecretInts.from_shares(ints.session, ints.shares, ints.bounds, ints.scale + bits)
@@ -67,7 +67,7 @@ def constants(like: SecretReals, values: list[float]) -> SecretReals:
     return SecretReals(zeros + Fixed.of(np.array(values), like.scale))
 
 
-def clipped(values: SecretReals, most: int) -> SecretReals:
+def clip(values: SecretReals, most: int) -> SecretReals:
     """The numbers, and the ends of the range from -most to most in the place of those beyond."""
     top = constants(values, [most] * len(values))
     lower = top.select(values.ints > most, values)

@@ -21,7 +21,7 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
 from smc.secret.reals.fixed_rows import FixedRows, OwnedColumns, RowsLayout
-from smc.secret.reals.near import public, shifted
+from smc.secret.reals.near import public, shift
 from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
@@ -88,7 +88,7 @@ class SecretTimes:
         Args:
             happened: 1 for a match that ends with the event, else 0, shape (slots,).
         """
-        return self._own(self.happened.transposed(happened)).ints
+        return self._select_own(self.happened.transposed(happened)).ints
 
     def at_risk(self, weights: SecretReals) -> SecretReals:
         """The weights of those at risk in each interval, by the part through which they are.
@@ -96,7 +96,7 @@ class SecretTimes:
         Args:
             weights: shape (slots,).
         """
-        return self._own(self.followed.transposed(weights))
+        return self._select_own(self.followed.transposed(weights))
 
     def hazards(self, hazards: SecretReals) -> SecretReals:
         """The cumulative hazard that each slot has been under, with `HAZARD_SCALE` fractional bits.
@@ -108,14 +108,14 @@ class SecretTimes:
         order = [hazards, zero] if self.owner is Role.ALICE else [zero, hazards]
         found = self.followed.predictor(join(order), 1 << (WORD_BITS - _LOOKUP_SCALE))
         most = MOST_HAZARD << _LOOKUP_SCALE
-        (words,) = shifted(self.followed.session, (found.words, Bounds(0, most), FOLLOWED_SCALE))
+        (words,) = shift(self.followed.session, (found.words, Bounds(0, most), FOLLOWED_SCALE))
         # What a shift leaves out is one on average.
         words = words + public(self.followed.session, 1)
         bounds = Bounds(-1, (MOST_HAZARD << HAZARD_SCALE) + 1)
         ints = SecretInts.from_shares(self.followed.session, words, bounds, HAZARD_SCALE)
         return SecretReals(ints, hazards.statements)
 
-    def _own(self, values: SecretReals) -> SecretReals:
+    def _select_own(self, values: SecretReals) -> SecretReals:
         """Those of the owner's columns."""
         return values[:INTERVALS] if self.owner is Role.ALICE else values[1:]
 

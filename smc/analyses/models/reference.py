@@ -59,9 +59,9 @@ def _rounded_fit(
     variances = np.diag(np.linalg.inv(information))
     rest = sum(squares(rows, found) for rows in sides) if design.model.kind == LINEAR else 0.0
     return Fit(
-        _rounded(found, sizes.coefficient_bits),
-        _rounded(variances, sizes.variance_bits),
-        float(_rounded(np.array([rest]), sizes.squares_bits)[0]),
+        _round(found, sizes.coefficient_bits),
+        _round(variances, sizes.variance_bits),
+        float(_round(np.array([rest]), sizes.squares_bits)[0]),
         sum(map(len, sides)),
         2,
         converged=True,
@@ -83,11 +83,11 @@ def fit_joined(design: Design, rows: ModelRows, most: int, intervals: Intervals 
         found = fit_plainly(design, [rows], sizes)
     else:
         times = rows.outcome.astype(np.int64)
-        parts = intervals.followed(times), intervals.happened(times, rows.event)
+        parts = intervals.follow_up(times), intervals.mark_events(times, rows.event)
         estimated = _largest(design, partial(piecewise, rows.covariates, *parts))
         found = _rounded_fit(design, [rows], sizes, estimated)
     return replace(found, openings=1, rows=None if found.coefficients is None else found.rows)
 
 
-def _rounded(values: Floats, bits: int) -> Floats:
+def _round(values: Floats, bits: int) -> Floats:
     return np.ldexp(np.floor(np.ldexp(values, bits) + 0.5), -bits)

@@ -121,14 +121,14 @@ def _beside(design: Design, held: Mapping[str, Ints]) -> list[Bounded]:
 
 
 def _covariate(factors: Sequence[Factor], held: Mapping[str, Ints], schemas: Mapping[str, Schema]) -> Bounded:
-    first, *others = (_held(each, held[each.column], schemas[each.column]) for each in factors)
+    first, *others = (_to_held(each, held[each.column], schemas[each.column]) for each in factors)
     found = first
     for other in others:
         found = _product(found, other)
     return found
 
 
-def _held(factor: Factor, values: Ints, schema: Schema) -> Bounded:
+def _to_held(factor: Factor, values: Ints, schema: Schema) -> Bounded:
     """A column in whole parts of its unit above what its catalog declares, or whether it has the label."""
     if factor.label is not None:
         return Bounded.plain((values == factor.code).astype(np.int64), 1)
@@ -171,7 +171,7 @@ def _outcome(design: Design, held: Mapping[str, Ints], schemas: Mapping[str, Sch
     kind, name = design.model.kind, design.model.outcome
     values = held[name]
     if kind == LINEAR and design.outcome is not None:
-        return _held(design.outcome, values, schemas[name])
+        return _to_held(design.outcome, values, schemas[name])
     if kind == LOGISTIC:
         return Bounded.plain(np.isin(values, design.codes).astype(np.int64), 1)
     if kind == COX:

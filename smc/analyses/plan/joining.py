@@ -56,7 +56,7 @@ def joined_facts(parts: Sequence[PlanPart], recipients: frozenset[Role]) -> Fact
         bounds=RowBounds(
             _least(one.bounds.rows for one in facts), _least(one.bounds.per_person for one in facts)
         ),
-        asked=_asked(each),
+        asked=_merge_asked(each),
     )
 
 
@@ -71,7 +71,7 @@ def _exact(figures: Sequence[ExactFigures]) -> ExactFigures | None:
     )
 
 
-def _asked(each: Sequence[tuple[PlanPart, Facts]]) -> Asked:
+def _merge_asked(each: Sequence[tuple[PlanPart, Facts]]) -> Asked:
     """What is asked for; a key of one part is a value as well where another part takes it for one."""
     keys = _names(each, lambda one: one.asked.keys)
     others = ({*part.columns(role)} - {*part.outside(one.asked.keys)} for part, one in each for role in Role)

@@ -81,7 +81,7 @@ class PlanPart:
         return {self.renamed.get(name, name): schema for name, schema in found.items()}
 
     @contextmanager
-    def named(self) -> Iterator[None]:
+    def name_errors(self) -> Iterator[None]:
         """Let errors say which part they are of."""
         try:
             yield

@@ -102,20 +102,20 @@ class PlanStudy(Study):
     @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         for part in self.parts:
-            with part.named():
+            with part.name_errors():
                 part.study.check(part.inside(alice, Role.ALICE), part.inside(bob, Role.BOB))
 
     @override
     def check_side(self, schemas: Mapping[str, Schema], role: Role) -> None:
         for part in self.parts:
-            with part.named():
+            with part.name_errors():
                 part.study.check_side(part.inside(schemas, role), role)
 
     @override
     def check_recipients(self, recipients: frozenset[Role]) -> None:
         Study.check_recipients(self, recipients)
         for part in self.parts:
-            with part.named():
+            with part.name_errors():
                 part.study.check_recipients(recipients)
 
     @override
@@ -153,7 +153,7 @@ class PlanStudy(Study):
         """Make the checks of all parts; what limits say of them together is settled in the run."""
         found = []
         for part in self.parts:
-            with part.named():
+            with part.name_errors():
                 theirs = None if peer is None else part.inside(peer, role.other)
                 preview = part.study.preview(part.data(data, role), role, limits, theirs)
                 preview.require()
@@ -205,7 +205,7 @@ def _program(
     part: PlanPart, session: Session, data: Data, recipients: frozenset[Role]
 ) -> Callable[[Release], Outcome]:
     def run(release: Release) -> Outcome:
-        with part.named():
+        with part.name_errors():
             return part.study.run(session, part.data(data, session.role), recipients, release)
 
     return run

@@ -108,7 +108,7 @@ def held_rows(features: Sequence[ScoredFeature], data: Data) -> Whole:
     """
     if len({len(data[feature.name]) for feature in features}) > 1:
         raise DomainError("The columns have different lengths.", "Give every column one value per row.")
-    return np.stack([_held(feature, data) for feature in features], axis=1)
+    return np.stack([_to_held(feature, data) for feature in features], axis=1)
 
 
 def outside(features: Sequence[ScoredFeature], data: Data) -> int:
@@ -121,7 +121,7 @@ def outside(features: Sequence[ScoredFeature], data: Data) -> int:
     return int(cut.sum())
 
 
-def _held(feature: ScoredFeature, data: Data) -> Whole:
+def _to_held(feature: ScoredFeature, data: Data) -> Whole:
     if not feature.labels:
         return np.clip(_steps(feature, data), 0, feature.span)
     places = np.array([feature.labels.index(label) for label in data[feature.name].schema.categories])

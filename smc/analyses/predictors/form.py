@@ -118,7 +118,7 @@ class Tree:
     nodes: tuple[Node, ...]
 
     @classmethod
-    def grown(cls, root: int, node: Callable[[int], Node]) -> Self:
+    def grow(cls, root: int, node: Callable[[int], Node]) -> Self:
         """From nodes with any numbers.
 
         Args:

@@ -108,7 +108,7 @@ class ScoreShape:
         return [[1]], -Fraction(1, 2) if half else Fraction(0)
 
 
-def combined(factors: Sequence[Sequence[int]], values: Sequence[float]) -> list[Fraction]:
+def combine(factors: Sequence[Sequence[int]], values: Sequence[float]) -> list[Fraction]:
     """Exact sums of values by factors."""
     exact = [Fraction(value) for value in values]
     return [

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.predictors.form import Linear, Predictor
-from smc.analyses.predictors.layout import ERROR_BITS, SLACK, ScoreShape, Whole, Word, combined, too_large
+from smc.analyses.predictors.layout import ERROR_BITS, SLACK, ScoreShape, Whole, Word, combine, too_large
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -109,13 +109,13 @@ class LinearShape(ScoreShape):
         if not isinstance(body, Linear):
             raise DomainError("The model is made of trees.", 'Write kind = "trees" in the job.')
         factors, added = self.combination(len(model.base))
-        constants = [each + added for each in combined(factors, model.base)]
+        constants = [each + added for each in combine(factors, model.base)]
         found = {
             (piece.feature, piece.power, piece.label): [Fraction(0)] * self.columns for piece in self.pieces
         }
         for place, term in enumerate(body.terms):
             feature = self.features[places[term.feature]]
-            both = combined(factors, [row[place] for row in body.weights])
+            both = combine(factors, [row[place] for row in body.weights])
             if bool(term.label) is not bool(feature.labels) or (
                 term.label and term.label not in feature.labels
             ):
@@ -141,12 +141,12 @@ class LinearShape(ScoreShape):
         self._check(found, constants)
         rows = [
             [
-                _rounded(each, self.scale) * piece.weight
+                _round(each, self.scale) * piece.weight
                 for each in found[piece.feature, piece.power, piece.label]
             ]
             for piece in self.pieces
         ]
-        return np.array(rows, dtype=np.int64), np.array([_rounded(each, self.scale) for each in constants])
+        return np.array(rows, dtype=np.int64), np.array([_round(each, self.scale) for each in constants])
 
     def _check(self, found: dict[tuple[int, int, int], list[Fraction]], constants: list[Fraction]) -> None:
         for column, constant in enumerate(constants):
@@ -167,7 +167,7 @@ def _add(
     found[key] = [old + each for old, each in zip(found[key], more, strict=True)]
 
 
-def _rounded(value: Fraction, scale: int) -> int:
+def _round(value: Fraction, scale: int) -> int:
     return round(value * (1 << scale))
 
 

@@ -86,7 +86,7 @@ def pieces(text: str) -> list[str]:
     return [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
 
 
-def joined(parts: Sequence[str]) -> Predictor:
+def join(parts: Sequence[str]) -> Predictor:
     """The model of the pieces of a text, in their order. Raises as `model_of`."""
     return model_of("".join(parts))
 
@@ -102,13 +102,13 @@ def commitment(model: Predictor) -> str:
     return hashlib.sha256(_DOMAIN + text_of(model).encode()).hexdigest()
 
 
-def committed(parts: Sequence[str], wanted: str) -> Predictor:
+def open_commitment(parts: Sequence[str], wanted: str) -> Predictor:
     """The model of a data set, if it is the one that a job names. Raises as `model_of`.
 
     Raises:
         DomainError: it is another one.
     """
-    found = joined(parts)
+    found = join(parts)
     if commitment(found) != wanted:
         raise DomainError(
             "The model of this data set is not the one that the job is committed to.",
@@ -232,7 +232,7 @@ def _parse_tree(entries: Sequence[Any]) -> Tree:
             raise LookupError
         return nodes[place]
 
-    found = Tree.grown(0, at)
+    found = Tree.grow(0, at)
     if len(found.nodes) != len(nodes):
         raise ValueError
     return found

@@ -21,7 +21,7 @@ import numpy as np
 
 from smc.analyses.predictors.features import ScoredFeature
 from smc.analyses.predictors.form import Forest, Leaf, Link, Precision, Predictor, Tree
-from smc.analyses.predictors.layout import ERROR_BITS, SLACK, ScoreShape, Whole, Word, combined, too_large
+from smc.analyses.predictors.layout import ERROR_BITS, SLACK, ScoreShape, Whole, Word, combine, too_large
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.numeric.shapes import shape_array
@@ -106,7 +106,7 @@ class TreeShape(ScoreShape):
         span = max(feature.span for feature in self.features)
         return Bounds(-span - 1, span)
 
-    def held(self, model: Predictor) -> HeldTrees:
+    def to_held(self, model: Predictor) -> HeldTrees:
         """The trees as whole numbers.
 
         Raises:
@@ -124,14 +124,14 @@ class TreeShape(ScoreShape):
         features, thresholds = (np.zeros((self.trees, self.inner), dtype=np.int64) for _ in range(2))
         leaves = np.zeros((self.trees, 1 << self.depth, self.size), dtype=np.int64)
         factors, added = self.combination(len(model.base))
-        base = [each + added for each in combined(factors, model.base)]
+        base = [each + added for each in combine(factors, model.base)]
         least, most = [*base], [*base]
         for number, tree in enumerate(body.trees):
             worth = {leaf: self._words(model, leaf, factors, number) for leaf in tree.leaves}
             self._fill(
                 tree, places, body.precision, (features[number], thresholds[number], leaves[number]), worth
             )
-            scores = [combined(factors, leaf.values) for leaf in tree.leaves]
+            scores = [combine(factors, leaf.values) for leaf in tree.leaves]
             least = [old + min(each) for old, each in zip(least, zip(*scores, strict=True), strict=True)]
             most = [old + max(each) for old, each in zip(most, zip(*scores, strict=True), strict=True)]
         if self.votes:
@@ -146,7 +146,7 @@ class TreeShape(ScoreShape):
         if self.votes:
             label = label_of(model, [a + b for a, b in zip(leaf.values, model.base, strict=True)])
             return [label] if self.columns == 1 else [int(label == each) for each in range(self.columns)]
-        values = combined(factors, leaf.values)
+        values = combine(factors, leaf.values)
         if self.turns:
             own = number % self.columns
             if any(value for place, value in enumerate(values) if place != own):

@@ -119,12 +119,12 @@ class FixedPointColumn:
     @property
     def part(self) -> int:
         """The largest whole number of a cell."""
-        return _rounded(self.declared.range, self.factor)
+        return _round(self.declared.range, self.factor)
 
     @property
     def nought(self) -> int:
         """The whole number of a cell that stands for 0, or for the bound that is next to 0."""
-        return min(self.part, _rounded(max(0, -self.declared.lower), self.factor))
+        return min(self.part, _round(max(0, -self.declared.lower), self.factor))
 
     @property
     def largest(self) -> int:
@@ -143,7 +143,7 @@ class FixedPointColumn:
                 f"A value of column {self.name!r} lies outside its declared bounds.",
                 "Widen the bounds in the catalog, or correct the data.",
             )
-        return _rounded(values - self.declared.lower, self.factor).astype(np.uint64)
+        return _round(values - self.declared.lower, self.factor).astype(np.uint64)
 
     def real(self, value: Fraction) -> Fraction:
         """The value in the column's real unit of a number of whole ones."""
@@ -155,7 +155,7 @@ class FixedPointColumn:
         return (real * self.declared.units - self.parts * self.declared.lower) * self.factor
 
 
-def _rounded(values: Whole, factor: Fraction) -> Whole:
+def _round(values: Whole, factor: Fraction) -> Whole:
     """Values * factor, rounded to the nearest integer, halves up."""
     return (2 * factor.numerator * values + factor.denominator) // (2 * factor.denominator)
 
@@ -239,7 +239,7 @@ class FixedPointColumns:
                         "Choose a centre inside them.",
                     )
 
-    def stated(self, centres: Sequence[Sequence[Fraction]]) -> NDArray[np.int64]:
+    def scale_centres(self, centres: Sequence[Sequence[Fraction]]) -> NDArray[np.int64]:
         """Stated centres in units of 2**-fraction, shape (k, d).
 
         Raises:

@@ -73,10 +73,10 @@ def hash_keys(keyed: KeyedRows, salt: bytes) -> Word:
     cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - chained by hand
     state = np.zeros((len(keyed), 2), dtype=np.uint64, like=keyed.numbers)
     for number, texts in enumerate(keyed.texts):
-        state = _encrypted(cipher, state ^ _hashed_texts(cipher, texts, number))
+        state = _encrypt(cipher, state ^ _hashed_texts(cipher, texts, number))
     if keyed.copies is not None:
         state[:, 0] ^= keyed.copies.astype(np.uint64)
-        state = _encrypted(cipher, state)
+        state = _encrypt(cipher, state)
     return state
 
 
@@ -93,13 +93,13 @@ def _hashed_texts(cipher: CipherContext, texts: Texts, number: int) -> Word:
             padded = np.array(chosen, dtype=f"S{_BLOCK * size}").view("<u8").reshape(len(rows), size, 2)
             state = np.empty((len(rows), 2), dtype=np.uint64)
             state[:, 0], state[:, 1] = lengths[rows], number
-            state = _encrypted(cipher, state)
+            state = _encrypt(cipher, state)
             for block in range(size):
-                state = _encrypted(cipher, state ^ padded[:, block])
+                state = _encrypt(cipher, state ^ padded[:, block])
             result[part.start + rows] = state
     return result
 
 
 @of_shape(lambda cipher, blocks: blocks)
-def _encrypted(cipher: CipherContext, blocks: Word) -> Word:
+def _encrypt(cipher: CipherContext, blocks: Word) -> Word:
     return np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).astype(np.uint64)

@@ -67,7 +67,7 @@ def transliterate(text: str) -> str:
     if text.isascii():
         return text
     apart = _UMLAUT.sub(r"\1e", unicodedata.normalize("NFD", text))
-    return unicodedata.normalize("NFC", "".join(map(_unmodified, apart)))
+    return unicodedata.normalize("NFC", "".join(map(_strip_modifier, apart)))
 
 
 def remove_marks(text: str) -> str:
@@ -126,7 +126,7 @@ def _narrow(character: str) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def _unmodified(character: str) -> str:
+def _strip_modifier(character: str) -> str:
     """The letter that a stroke, a hook or the like was added to, where Unicode does not take them apart."""
     match = _MODIFIED.fullmatch(unicodedata.name(character, ""))
     if match is None:

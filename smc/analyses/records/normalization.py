@@ -120,7 +120,7 @@ def normalize(column: Column, steps: Sequence[str], place: str) -> Texts:
 
 
 def _recipe(texts: Texts, steps: Sequence[str], place: str) -> Texts:
-    texts = _composed(texts)
+    texts = _compose(texts)
     for step in steps:
         try:
             texts = STEPS[step](texts)
@@ -129,7 +129,7 @@ def _recipe(texts: Texts, steps: Sequence[str], place: str) -> Texts:
                 f"{place}: {error} texts are not valid dates, or could mean two (day or month first).",
                 "Write dates as YYYY-MM-DD.",
             ) from None
-    return _composed(texts) if steps else texts
+    return _compose(texts) if steps else texts
 
 
 def _plain(texts: Texts) -> bool:
@@ -137,7 +137,7 @@ def _plain(texts: Texts) -> bool:
     return "".join(texts).isascii()
 
 
-def _composed(texts: Texts) -> Texts:
+def _compose(texts: Texts) -> Texts:
     return texts if _plain(texts) else [unicodedata.normalize("NFC", text) for text in each(texts)]
 
 

@@ -22,7 +22,7 @@ def holm(p_values: Sequence[float | None]) -> Values:
     """
     found: Values = [None] * len(p_values)
     largest = 0.0
-    for rank, (value, place) in enumerate(_ordered(p_values)):
+    for rank, (value, place) in enumerate(_order(p_values)):
         largest = max(largest, min(1.0, (len(p_values) - rank) * value))
         found[place] = largest
     return found
@@ -35,7 +35,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> Values:
     """
     found: Values = [None] * len(p_values)
     least = 1.0
-    ordered = _ordered(p_values)
+    ordered = _order(p_values)
     for rank in range(len(ordered), 0, -1):
         value, place = ordered[rank - 1]
         least = min(least, len(p_values) * value / rank)
@@ -43,5 +43,5 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> Values:
     return found
 
 
-def _ordered(p_values: Sequence[float | None]) -> list[tuple[float, int]]:
+def _order(p_values: Sequence[float | None]) -> list[tuple[float, int]]:
     return sorted((value, place) for place, value in enumerate(p_values) if value is not None)

@@ -27,7 +27,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.predictors.features import held_rows, outside
 from smc.analyses.predictors.layout import Whole, Word
 from smc.analyses.predictors.linear_scores import LinearShape, linear_scores
-from smc.analyses.predictors.text import committed
+from smc.analyses.predictors.text import open_commitment
 from smc.analyses.predictors.tree_scores import HeldTrees, TreeShape, plain_tree_scores, tree_scores
 from smc.analyses.records.numbers import text
 from smc.analyses.scoring.parameters import BAND, LABEL, SCORE, TREES, ScoringParameters
@@ -142,7 +142,7 @@ class ScoringStudy(Study):
         }[given.output]
         rows = (
             f"of each of its own rows {of_row}",
-            f"by rows of its choice, up to {given.maximum_rows} in a run: {self._found()}",
+            f"by rows of its choice, up to {given.maximum_rows} in a run: {self._describe_probing()}",
         )
         public: tuple[str, ...] = (
             "how many rows there are",
@@ -154,7 +154,7 @@ class ScoringStudy(Study):
         sides = {given.rows: rows if given.rows in recipients else (), given.model: ()}
         return Leakage(sides[Role.ALICE], sides[Role.BOB], public)
 
-    def _found(self) -> str:
+    def _describe_probing(self) -> str:
         """What chosen rows find of a model."""
         given, shape = self.parameters, self.parameters.shape
         if isinstance(shape, TreeShape):
@@ -218,7 +218,7 @@ class ScoringStudy(Study):
             opened = release.open(widened, recipients, Rows())
             answers = None if opened is None else opened >> shift
         else:
-            bits = SecretBits(session, self._decided(session, mine, count))
+            bits = SecretBits(session, self._decide(session, mine, count))
             shown = release.open(bits, recipients, Rows())
             answers = None if shown is None else self._read(shown)
         return self._outcome(answers)
@@ -281,7 +281,7 @@ class ScoringStudy(Study):
         found: Word = np.concatenate(parts)
         return found
 
-    def _decided(self, session: Session, mine: Held | Whole, count: int) -> NDArray[np.uint8]:
+    def _decide(self, session: Session, mine: Held | Whole, count: int) -> NDArray[np.uint8]:
         """Local shares of what is told of each row: a bit, bits of cuts, or bits of classes; (n, bits)."""
         given, shape = self.parameters, self.parameters.shape
         if isinstance(shape, TreeShape) and shape.votes:
@@ -319,7 +319,7 @@ class ScoringStudy(Study):
             "model_owner": given.model.value,
         }
         if answers is None:
-            return Outcome.withheld(self.gives, details)
+            return Outcome.withhold(self.gives, details)
         columns: dict[str, list[Any]] = {"row": list(range(1, len(answers) + 1))}
         if given.output == SCORE:
             return Outcome((Table("scores", columns | self._numbers(answers)),), (), details)
@@ -367,8 +367,8 @@ def held_model(parameters: ScoringParameters, column: Column) -> Held:
     Raises:
         DomainError: it is none, does not fit the job, or is not the one that the job is committed to.
     """
-    model, shape = committed(column.texts, parameters.commitment), parameters.shape
-    return shape.weights(model) if isinstance(shape, LinearShape) else shape.held(model)
+    model, shape = open_commitment(column.texts, parameters.commitment), parameters.shape
+    return shape.weights(model) if isinstance(shape, LinearShape) else shape.to_held(model)
 
 
 SCORING: Final = DeclaredAnalysis("scoring", ScoringStudy, ScoringParameters)

@@ -11,7 +11,7 @@ from smc.protocols.transfer_costs import OPENING_SECONDS, SILENT_ROWS
 from smc.tracing.session import Trace
 
 
-def estimated(
+def estimate(
     found: Trace,
     seconds: float,
     route: str,
@@ -29,7 +29,7 @@ def estimated(
         network: over which the run goes.
         longest: what the longest run takes, where data decide how long it is.
     """
-    row = operation_named(SILENT_ROWS).taken(compiled=run_compiled())
+    row = operation_named(SILENT_ROWS).seconds_taken(compiled=run_compiled())
     seconds += row * found.silent_rows + OPENING_SECONDS * found.opens_lanes
     if network is not None:
         # What is made ahead takes time only as far as it is more than the waiting.

@@ -58,7 +58,7 @@ class Outcome:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def withheld(cls, what: str = "results", details: Mapping[str, Any] | None = None) -> Outcome:
+    def withhold(cls, what: str = "results", details: Mapping[str, Any] | None = None) -> Outcome:
         """Of a party that is no recipient; `what` went to the other one."""
         return cls((), (f"The {what} went to the other party only.",), details or {})
 

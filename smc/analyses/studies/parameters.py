@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Annotated, Any, Final, TypeVar
 
 from commons.settings.marks import Length
-from commons.settings.reader import declared
+from commons.settings.reader import read_declared
 from commons.settings.table import StrictTable
 from commons.settings.wording import SETTINGS, Wording
 from smc.errors import UsageError
@@ -68,7 +68,7 @@ def read_parameters(kind: type[T], given: Mapping[str, Any], place: str = PLACE)
     Raises:
         UsageError: a key is unknown or missing, or a value impossible; names the place.
     """
-    return declared(kind, table_of(given, place))
+    return read_declared(kind, table_of(given, place))
 
 
 def reject_unknown(given: Mapping[str, Any], known: Iterable[str], place: str) -> None:

@@ -275,11 +275,11 @@ class Study(ABC):
                 the bounds of its columns do not allow is refused, too.
         """
 
-        def checked() -> Preview | None:
+        def check() -> Preview | None:
             self.check_side({name: column.schema for name, column in data.items()}, role)
             return self.look(data, role, limits, peer)
 
-        return Preview.of(checked)
+        return Preview.of(check)
 
     @abstractmethod
     def look(

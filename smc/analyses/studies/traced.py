@@ -12,7 +12,7 @@ import numpy as np
 
 from smc.analyses.disclosure.traced_release import TracedRelease
 from smc.analyses.studies.columns import Column, Schema
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimate
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Priced, Study
 from smc.forms import Role
@@ -52,14 +52,14 @@ def estimate_cost(
     alice, bob = (max(study.least_rows, rows) for rows in setting.rows)
     setting = replace(setting, rows=(alice, bob))
     known = dict(study.likely(schemas))
-    found = _traced(study, known, recipients, setting)
+    found = _trace_cached(study, known, recipients, setting)
     longer = study.longest
-    longest = None if longer is None else _traced(longer, known, recipients, setting)
+    longest = None if longer is None else _trace_cached(longer, known, recipients, setting)
     seconds = study.pace.seconds(found, max(setting.rows), compiled=run_compiled())
-    return estimated(found, seconds, study.route, study.memory(known, setting), setting.network, longest)
+    return estimate(found, seconds, study.route, study.memory(known, setting), setting.network, longest)
 
 
-def _traced(
+def _trace_cached(
     study: Study, known: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
 ) -> Trace:
     """The trace of a run, made once for several that ask."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.predictors.features import held_rows
-from smc.analyses.predictors.text import committed
+from smc.analyses.predictors.text import open_commitment
 from smc.analyses.predictors.tree_scores import HeldTrees, tree_scores
 from smc.analyses.studies.columns import Column, Data
 from smc.analyses.validation.parameters import TREES, Feature, ValidationParameters
@@ -121,7 +121,7 @@ def score(
     known = SecretInts.from_plain(session, weights, parameters.model, factors, width, WEIGHT_BITS)
     offset = SecretInts.from_plain(session, constant, parameters.model, reach, 1, SCORE_BITS)
     # The model's side has checked that all scores are within reach, whatever the rows are.
-    return (brought @ known + offset).bounded(reach)
+    return (brought @ known + offset).with_bounds(reach)
 
 
 def plain_score(features: Whole, model: Model) -> Whole:
@@ -144,7 +144,7 @@ def trees_of(parameters: ValidationParameters, column: Column) -> HeldTrees:
     Raises:
         DomainError: they are none, do not fit the job, or are not those that it is committed to.
     """
-    return parameters.shape.held(committed(column.texts, parameters.commitment))
+    return parameters.shape.to_held(open_commitment(column.texts, parameters.commitment))
 
 
 def tree_rows(parameters: ValidationParameters, data: Data) -> Whole:

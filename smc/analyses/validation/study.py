@@ -218,7 +218,7 @@ class ValidationStudy(Study):
         ones = SecretInts.from_plain(session, outcomes, given.rows, Bounds(0, 1), count)
         parts = self._reaching(session, features, model, count)
         drawn = noise.draw(session, [given.distribution] * (2 * (len(given.bins) + 1)))
-        numbers = self._counted(parts, ones, count)
+        numbers = self._count(parts, ones, count)
         noisy = LinearInts.from_shares(
             session, numbers.shares + drawn, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1)
         )
@@ -256,11 +256,11 @@ class ValidationStudy(Study):
         """Which cuts the scores of rows reach, part after part."""
         given = self.parameters
         if given.kind != TREES and not isinstance(model, HeldTrees):
-            return self._compared(session, score(session, given, features, model, count), count)
+            return self._compare(session, score(session, given, features, model, count), count)
         mine = model if isinstance(model, HeldTrees) else features
         return iter(()) if mine is None else reached_by_trees(session, given, mine, count)
 
-    def _compared(
+    def _compare(
         self, session: Session, scores: SecretInts, count: int
     ) -> Iterator[tuple[slice, SecretBits]]:
         cuts = cuts_of(self.parameters)
@@ -268,7 +268,7 @@ class ValidationStudy(Study):
             session.report("rows", part.start, count)
             yield part, scores[part].reshape(part.stop - part.start, 1) >= cuts
 
-    def _counted(self, parts: Iterator[tuple[slice, SecretBits]], ones: SecretInts, count: int) -> SecretInts:
+    def _count(self, parts: Iterator[tuple[slice, SecretBits]], ones: SecretInts, count: int) -> SecretInts:
         """Rows between the cuts, without the outcome and then with it, shape (2 * (cuts + 1),)."""
         cuts, found = len(self.parameters.bins), []
         for part, bits in parts:
@@ -334,7 +334,7 @@ class ValidationStudy(Study):
             "noise_scale": str(1 / given.distribution.rate),
         }
         if numbers is None:
-            return Outcome.withheld(self.gives, details)
+            return Outcome.withhold(self.gives, details)
         notes: tuple[str, ...] = (
             "Intervals include sampling and noise; noise_alone is half the width of that of the noise.",
             f"A row is predicted to have the outcome from {text(given.predicted)} on.",

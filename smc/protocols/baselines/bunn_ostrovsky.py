@@ -84,7 +84,7 @@ def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) ->
     modulus = int(cipher.public.n)
     planes = bit_planes(x.values, bits)
     channel.send(BunnOstrovskyBits(cipher.encrypt(flatten(planes))))
-    opened = cipher.decrypt(channel.recv(Products, cipher.expected(count * bits)))
+    opened = cipher.decrypt(channel.recv(Products, cipher.expect(count * bits)))
     products = [opened[start : start + count] for start in range(0, count * bits, count)]
     equalities = [
         [(1 - bit + 2 * t) % modulus for bit, t in zip(plane, row, strict=True)]
@@ -95,7 +95,7 @@ def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) ->
     state = [(1 + t) % modulus for t in products[0]]
     for place in range(1, bits):
         channel.send(CarryState(cipher.encrypt(state)))
-        crossing = cipher.decrypt(channel.recv(Crossing, cipher.expected(count)))
+        crossing = cipher.decrypt(channel.recv(Crossing, cipher.expect(count)))
         state = [
             (bit - t + e * c + u) % modulus
             for bit, t, e, c, u in zip(
@@ -113,7 +113,7 @@ def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> E
     cipher, channel = session.peer, session.channel
     modulus = int(cipher.public.n)
     planes = bit_planes(y.values, bits)
-    others = channel.recv(BunnOstrovskyBits, cipher.expected(count * bits))
+    others = channel.recv(BunnOstrovskyBits, cipher.expect(count * bits))
     mine = session.random.below(modulus, count * bits)
     crossed = cipher.scale(others, flatten(planes))
     channel.send(Products(cipher.refresh(cipher.add_plain(crossed, [-t for t in mine]))))
@@ -124,10 +124,10 @@ def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> E
     ]
     state = [(t - bit) % modulus for bit, t in zip(planes[0], products[0], strict=True)]
     if bits > 1:
-        theirs = channel.recv(Equalities, cipher.expected(count * (bits - 1)))
+        theirs = channel.recv(Equalities, cipher.expect(count * (bits - 1)))
     for place in range(1, bits):
         equal = theirs[(place - 1) * count : place * count]
-        other = channel.recv(CarryState, cipher.expected(count))
+        other = channel.recv(CarryState, cipher.expect(count))
         mine = session.random.below(modulus, count)
         factors = [*state, *equalities[place]]
         parts = cipher.scale(Ciphertexts.concat([equal, other]), factors)
@@ -138,7 +138,7 @@ def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> E
             for t, e, c, u in zip(products[place], equalities[place], state, mine, strict=True)
         ]
         session.report("compare", place * count // bits, count)
-    return Encrypted(cipher.add_plain(channel.recv(CarryState, cipher.expected(count)), state))
+    return Encrypted(cipher.add_plain(channel.recv(CarryState, cipher.expect(count)), state))
 
 
 def cost(parameters: Parameters) -> Cost:

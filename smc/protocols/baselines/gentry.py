@@ -110,7 +110,7 @@ def answer(session: FullSession, step: Reduction, count: int) -> None:
         count: numbers under test.
     """
     cipher = session.own
-    sums = cipher.decrypt(session.channel.recv(GentryMasked, cipher.expected(count)))
+    sums = cipher.decrypt(session.channel.recv(GentryMasked, cipher.expect(count)))
     if step.last:
         planes = [[int(s % (step.top + 1) == value) for s in sums] for value in range(step.answers)]
     else:
@@ -135,7 +135,7 @@ def ask(session: FullSession, step: Reduction, numbers: Ciphertexts) -> Cipherte
     cipher, count = session.peer, len(numbers)
     masks = session.random.below(_mask_bound(cipher, step.top), count)
     session.channel.send(GentryMasked(cipher.refresh(cipher.add_plain(numbers, masks))))
-    answers = session.channel.recv(GentryAnswers, cipher.expected(count * step.answers))
+    answers = session.channel.recv(GentryAnswers, cipher.expect(count * step.answers))
     if step.last:
         rows = [mask % (step.top + 1) * count + row for row, mask in enumerate(masks)]
         return answers.take(rows)
@@ -166,7 +166,7 @@ def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> E
     """Bob: makes the numbers of which one is zero if x < y, and tests them."""
     count, bits = len(x), parameters.bits
     cipher = session.peer
-    others = session.channel.recv(GentryBits, cipher.expected(count * bits))
+    others = session.channel.recv(GentryBits, cipher.expect(count * bits))
     found, _ = first_differences(cipher, others, bit_planes(y.values, bits), [1] * count)
     numbers = Ciphertexts.concat(found)
     steps = reductions(bits)

@@ -64,7 +64,7 @@ def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) ->
     cipher = session.own
     session.channel.send(VeugenBits(cipher.encrypt(flatten(bit_planes(x.values, bits)))))
     size = bits + 1
-    zero = cipher.is_zero(session.channel.recv(VeugenTests, cipher.expected(count * size)))
+    zero = cipher.is_zero(session.channel.recv(VeugenTests, cipher.expect(count * size)))
     found = [sum(zero[start : start + size]) for start in range(0, count * size, size)]
     if max(found) > 1:
         raise ProtocolViolation("In one pair two different bits claim to be the first that differs.")
@@ -75,7 +75,7 @@ def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> S
     """Bob: asks for one of the two directions, at random."""
     count, bits = len(x), parameters.bits
     cipher, random = session.peer, session.random
-    others = session.channel.recv(VeugenBits, cipher.expected(count * bits))
+    others = session.channel.recv(VeugenBits, cipher.expect(count * bits))
     flips = [int(bit) for bit in random.bits(count)]
     signs = [2 * flip - 1 for flip in flips]
     found, differing = first_differences(cipher, others, bit_planes(y.values, bits), signs)

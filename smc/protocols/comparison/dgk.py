@@ -101,7 +101,7 @@ def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) ->
     found: list[int] = []
     for piece in _pieces(len(values), bits):
         size = (piece.stop - piece.start) * (bits + 1)
-        zero = context.own.is_zero(context.channel.recv(Blinded, context.own.expected(size)))
+        zero = context.own.is_zero(context.channel.recv(Blinded, context.own.expect(size)))
         hits = [sum(zero[start : start + bits + 1]) for start in range(0, size, bits + 1)]
         if max(hits) > 1:
             raise ProtocolViolation("In one comparison several bits claim to be the first that differs.")
@@ -123,7 +123,7 @@ def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> S
     flips = [int(bit) for bit in context.random.bits(len(values))]
     for piece in _pieces(len(values), bits):
         size = (piece.stop - piece.start) * bits
-        received = context.channel.recv(DgkBits, context.peer.expected(size))
+        received = context.channel.recv(DgkBits, context.peer.expect(size))
         blinded = blind(context.peer, context.random, received, values[piece], flips[piece], bits)
         context.channel.send(Blinded(blinded))
         session.report("compare", piece.stop, len(values))
@@ -154,10 +154,12 @@ def blind(
     count = len(values)
     own = [value >> i & 1 for value in values for i in range(bits)]
     signs = [1 if flip else -1 for flip in flips]
-    turned = cipher.add_plain(cipher.subtract(cipher.known([0] * len(own)), received), [1] * len(own))
+    turned = cipher.add_plain(
+        cipher.subtract(cipher.encrypt_trivially([0] * len(own)), received), [1] * len(own)
+    )
     pairs = DgkCiphertexts.concat([received, turned])
     differing = pairs.take([row + len(own) * bit for row, bit in enumerate(own)])
-    above = cipher.known([0] * count)
+    above = cipher.encrypt_trivially([0] * count)
     parts: list[DgkCiphertexts] = []
     for i in reversed(range(bits)):
         rows = range(i, len(own), bits)

@@ -70,7 +70,7 @@ def alice(
     """Alice: opens the masked difference and compares its low part."""
     bits = parameters.bits
     mask_bound(session.own.public, bits)
-    sums = session.own.decrypt(session.channel.recv(EncryptedMasked, session.own.expected(len(x))))
+    sums = session.own.decrypt(session.channel.recv(EncryptedMasked, session.own.expect(len(x))))
     session.channel.send(Quotients(session.own.encrypt([s >> bits for s in sums])))
     inner(inner_parameters(parameters), Plain([s & ((1 << bits) - 1) for s in sums]), Nothing(len(y)))
     return KeyHolder(len(x))
@@ -84,7 +84,7 @@ def bob(session: FullSession, parameters: Parameters, x: Encrypted, y: Encrypted
     difference = cipher.subtract(cipher.ciphertexts_of(x), cipher.ciphertexts_of(y))
     masked = cipher.add_plain(difference, [(1 << bits) + b for b in masks])
     session.channel.send(EncryptedMasked(cipher.refresh(masked)))
-    quotients = session.channel.recv(Quotients, cipher.expected(len(x)))
+    quotients = session.channel.recv(Quotients, cipher.expect(len(x)))
     low = inner(inner_parameters(parameters), Nothing(len(x)), Plain([b & ((1 << bits) - 1) for b in masks]))
     if not isinstance(low, Encrypted):
         raise UsageError(

@@ -73,7 +73,7 @@ def alice(session: FullSession, parameters: Parameters, x: KeyHolder, y: KeyHold
     """
     parameters.check_pairs(len(x), len(y))
     packing = layout(parameters)
-    packs = session.channel.recv(PackedMasked, session.own.expected(packing.packs(len(x))))
+    packs = session.channel.recv(PackedMasked, session.own.expect(packing.packs(len(x))))
     sums = packing.split(session.own.decrypt(packs), len(x))
     low = Plain(_low_parts(sums, parameters.bits))
     return _shares(sums, parameters.bits, 0, inner(inner_parameters(parameters), low, Nothing(len(y))))

@@ -67,7 +67,7 @@ def alice(session: Session, parameters: Parameters, x: Half, y: Half, inner: Inn
     ends = inner(inner_parameters(parameters, len(own)), Plain(_sequence(points)), Nothing(count))
     # x >= y is the complement of all carries, each of which is the complement of a comparison
     constant = np.uint8(1 ^ len(own) & 1)
-    return Share(of_array(_folded(ends, len(own)) ^ below ^ constant), 2)
+    return Share(of_array(_fold(ends, len(own)) ^ below ^ constant), 2)
 
 
 def bob(session: Session, parameters: Parameters, x: Half, y: Half, inner: Inner) -> Share:
@@ -76,7 +76,7 @@ def bob(session: Session, parameters: Parameters, x: Half, y: Half, inner: Inner
     own, below = _parts(parameters, x, y)
     count = len(own) * len(x)
     ends = inner(inner_parameters(parameters, len(own)), Nothing(count), Plain(_sequence(own)))
-    return Share(of_array(_folded(ends, len(own)) ^ below), 2)
+    return Share(of_array(_fold(ends, len(own)) ^ below), 2)
 
 
 def _parts(parameters: Parameters, x: Half, y: Half) -> tuple[list[NDArray[Any]], NDArray[np.uint8]]:
@@ -103,7 +103,7 @@ def _sequence(parts: list[NDArray[Any]]) -> Any:
     return of_array(whole) if whole.dtype == np.uint64 else whole.tolist()
 
 
-def _folded(ends: Share, parts: int) -> NDArray[np.uint8]:
+def _fold(ends: Share, parts: int) -> NDArray[np.uint8]:
     """The XOR of the results for the parts of each pair."""
     bits = np.asarray(ends.values, dtype=np.uint8).reshape(parts, -1)
     folded: NDArray[np.uint8] = np.bitwise_xor.reduce(bits, axis=0)

@@ -43,7 +43,7 @@ def bob(session: FullSession, parameters: Parameters, value: Share) -> Encrypted
     """Bob: flips the encrypted bit where his own is 1."""
     del parameters
     cipher = session.peer
-    bits = session.channel.recv(EncryptedBits, cipher.expected(len(value)))
+    bits = session.channel.recv(EncryptedBits, cipher.expect(len(value)))
     ones = Ciphertexts(cipher.public, [1] * len(value))
     flipped = cipher.add_plain(cipher.subtract(ones, bits), [1] * len(value))
     chosen = [

@@ -51,7 +51,7 @@ def bob(session: FullSession, parameters: Parameters, value: KeyHolder) -> Encry
     """Bob: opens the masked values and takes the masks off under Alice's key."""
     del parameters
     count = len(value)
-    masked, negated = session.channel.recv(Switch, session.own.expected(count), session.peer.expected(count))
+    masked, negated = session.channel.recv(Switch, session.own.expect(count), session.peer.expect(count))
     return Encrypted(session.peer.add_plain(negated, session.own.decrypt(masked)))
 
 

@@ -34,7 +34,7 @@ class Returned(Message, kind="encrypted-to-plain"):
 def alice(session: FullSession, parameters: Parameters, value: KeyHolder) -> Plain:
     """Alice: decrypts."""
     del parameters
-    return Plain(session.own.decrypt(session.channel.recv(Returned, session.own.expected(len(value)))))
+    return Plain(session.own.decrypt(session.channel.recv(Returned, session.own.expect(len(value)))))
 
 
 def bob(session: FullSession, parameters: Parameters, value: Encrypted) -> Nothing:

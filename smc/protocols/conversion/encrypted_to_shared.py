@@ -38,7 +38,7 @@ class MaskedValues(Message, kind="encrypted-to-shared"):
 def alice(session: FullSession, parameters: Parameters, value: KeyHolder) -> Share:
     """Alice: opens the masked value."""
     modulus = parameters.number_out
-    opened = session.own.decrypt(session.channel.recv(MaskedValues, session.own.expected(len(value))))
+    opened = session.own.decrypt(session.channel.recv(MaskedValues, session.own.expect(len(value))))
     return Share([z % modulus for z in opened], modulus)
 
 

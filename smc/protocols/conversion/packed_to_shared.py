@@ -61,7 +61,7 @@ def alice(session: FullSession, parameters: Parameters, value: KeyHolder) -> Sha
     """
     modulus = parameters.number_out
     packing = layout(parameters)
-    packs = session.channel.recv(MaskedPacks, session.own.expected(packing.packs(len(value))))
+    packs = session.channel.recv(MaskedPacks, session.own.expect(packing.packs(len(value))))
     opened = packing.split(session.own.decrypt(packs), len(value))
     return Share([z % modulus for z in opened], modulus)
 

@@ -41,7 +41,7 @@ def alice_sends(session: FullSession, parameters: Parameters, value: Plain) -> K
 def bob_receives(session: FullSession, parameters: Parameters, value: Nothing) -> Encrypted:
     """Bob: receives."""
     del parameters
-    return Encrypted(session.channel.recv(EncryptedValues, session.peer.expected(len(value))))
+    return Encrypted(session.channel.recv(EncryptedValues, session.peer.expect(len(value))))
 
 
 def alice_waits(session: FullSession, parameters: Parameters, value: Nothing) -> KeyHolder:

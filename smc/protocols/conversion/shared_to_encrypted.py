@@ -53,7 +53,7 @@ def bob(session: FullSession, parameters: Parameters, value: Share) -> Encrypted
     del parameters
     cipher = session.peer
     _check_modulus(value, cipher.public.n)
-    others = session.channel.recv(EncryptedShares, cipher.expected(len(value)))
+    others = session.channel.recv(EncryptedShares, cipher.expect(len(value)))
     return Encrypted(cipher.add_plain(others, value.values))
 
 

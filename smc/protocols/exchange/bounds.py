@@ -75,12 +75,11 @@ def exchange_declarations(session: Session, own: Sequence[Declared], theirs: int
     )
     session.channel.send(Declarations(ByteRows(np.frombuffer(encoded, dtype=np.uint8).reshape(-1, _BYTES))))
     return [
-        _decoded(row.tobytes())
-        for row in session.channel.recv(Declarations, ExpectedByteRows(theirs, _BYTES))
+        _decode(row.tobytes()) for row in session.channel.recv(Declarations, ExpectedByteRows(theirs, _BYTES))
     ]
 
 
-def _decoded(row: bytes) -> Declared:
+def _decode(row: bytes) -> Declared:
     lower, upper = (
         int.from_bytes(row[start : start + _WORD_BYTES], "big", signed=True) for start in (0, _WORD_BYTES)
     )

@@ -117,7 +117,7 @@ class Evaluated:
             Shape (n, words).
         """
         found = okvs.decode(self.store, points, self.seed, len(points))
-        return hashed(found, points, self.key, words)
+        return hash_points(found, points, self.key, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Function:
     def values(self, points: Word, words: int) -> Word:
         """F, shapes as of `Evaluated.values`."""
         found = okvs.decode(self.store, points, self.seed, self.count)
-        return hashed(add_products(found, points, self.offset), points, self.key, words)
+        return hash_points(add_products(found, points, self.offset), points, self.key, words)
 
 
 def receive(session: Session, points: Word) -> Evaluated:
@@ -262,17 +262,17 @@ def add_products(sums: Word, elements: Word, factor: Word) -> Word:
 
 
 @of_shape(lambda found, points, key, words: shape_array((len(points), words), np.uint64))
-def hashed(found: Word, points: Word, key: bytes, words: int) -> Word:
+def hash_points(found: Word, points: Word, key: bytes, words: int) -> Word:
     """H of elements and points, shape (n, 2) both; shape (n, words)."""
     count = -(-words // ELEMENT_WORDS)
     inner, *outer = (_cipher(key, number) for number in range(1 + count))
     result = np.empty((len(points), words), dtype=np.uint64)
     workspace = Workspace()
     for part in each(list(chunks(len(points), _BLOCK)), 1):
-        z = _encrypted(inner, np.ascontiguousarray(found[part]), workspace) ^ found[part] ^ points[part]
+        z = _encrypt(inner, np.ascontiguousarray(found[part]), workspace) ^ found[part] ^ points[part]
         for number, cipher in enumerate(outer):
             place = slice(number * ELEMENT_WORDS, min(words, (number + 1) * ELEMENT_WORDS))
-            block = _encrypted(cipher, z, workspace) ^ z
+            block = _encrypt(cipher, z, workspace) ^ z
             result[part, place] = block[:, : place.stop - place.start]
     return result
 
@@ -282,7 +282,7 @@ def _cipher(key: bytes, number: int) -> Cipher[modes.ECB]:
     return Cipher(algorithms.AES(name[:_KEY_BYTES]), modes.ECB())  # noqa: S305 - single blocks
 
 
-def _encrypted(cipher: Cipher[modes.ECB], blocks: Word, workspace: Workspace) -> Word:
+def _encrypt(cipher: Cipher[modes.ECB], blocks: Word, workspace: Workspace) -> Word:
     """E of each row, valid until the next call."""
     output = workspace.output("encrypted", blocks.nbytes)
     cipher.encryptor().update_into(blocks.view(np.uint8).reshape(-1).data, output.data)

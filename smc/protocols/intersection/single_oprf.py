@@ -58,7 +58,7 @@ class Functions:
             Shape (m, words).
         """
         found = oprf.add_products(self.rows[instances], points, self.offset)
-        return oprf.hashed(found, points, self.key, words)
+        return oprf.hash_points(found, points, self.key, words)
 
 
 def receive(session: Session, points: Word, words: int) -> Word:
@@ -77,7 +77,7 @@ def receive(session: Session, points: Word, words: int) -> Word:
         UsageError: there are too many.
     """
     found, key = oprf.ask(session, points, b"")
-    return oprf.hashed(found, points, key, words)
+    return oprf.hash_points(found, points, key, words)
 
 
 def send(session: Session, count: int) -> Functions:

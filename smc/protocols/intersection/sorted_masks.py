@@ -99,7 +99,7 @@ def pack(layout: MaskLayout, values: Word) -> tuple[Octets, Index]:
         Bytes, shape (size,), and the number of the value at each place, shape (count,).
     """
     upper, lower = layout.halves(values)
-    order = _ordered(layout.heads(upper, lower), lower)
+    order = _order(layout.heads(upper, lower), lower)
     row = np.zeros(_OCTET_BITS * layout.row_bytes, dtype=np.uint8)
     row[upper[order].astype(np.int64) + np.arange(layout.count)] = 1
     rest = np.ascontiguousarray(lower[order]).astype("<u8").view(np.uint8).reshape(-1, _WORD_BYTES)
@@ -107,7 +107,7 @@ def pack(layout: MaskLayout, values: Word) -> tuple[Octets, Index]:
     return octets, order
 
 
-def _ordered(heads: Word, tails: Word) -> Index:
+def _order(heads: Word, tails: Word) -> Index:
     """The places of numbers in ascending order; heads have the upper bits of each and tails the lower."""
     # Words with the upper bits and the place are sorted several times as fast as places by words.
     bits = np.uint64(len(heads).bit_length())
@@ -147,7 +147,7 @@ def locate(layout: MaskLayout, octets: Octets, values: Word) -> Index:
     own_upper, own_lower = layout.halves(values)
     own_keys = layout.heads(own_upper, own_lower)
     found = np.full(len(values), _ABSENT, dtype=np.int64)
-    pending = _ordered(own_keys, own_lower)  # in this order the search stays in the cache
+    pending = _order(own_keys, own_lower)  # in this order the search stays in the cache
     own_keys = own_keys[pending]
     places = np.searchsorted(keys, own_keys)
     while len(pending):

@@ -68,7 +68,7 @@ def find_points(session: CipherContext[Any], points: Sequence[int], bits: int) -
     found: list[int] = []
     for piece in _pieces(len(points), bits):
         size = (piece.stop - piece.start) * bits
-        zero = cipher.is_zero(session.channel.recv(TreeTests, cipher.expected(size)))
+        zero = cipher.is_zero(session.channel.recv(TreeTests, cipher.expect(size)))
         hits = [sum(zero[start : start + bits]) for start in range(0, size, bits)]
         if max(hits) > 1:
             raise ProtocolViolation(
@@ -90,7 +90,7 @@ def hide_ranges(session: CipherContext[Any], covers: Sequence[Cover], bits: int)
     cipher = session.peer
     for done, piece in enumerate(_pieces(len(covers), bits), start=1):
         size = (piece.stop - piece.start) * bits
-        nodes = session.channel.recv(TreePoints, cipher.expected(size))
+        nodes = session.channel.recv(TreePoints, cipher.expect(size))
         session.channel.send(TreeTests(blinded_differences(session, nodes, covers[piece], bits)))
         session.report("compare", min(done * (piece.stop - piece.start), len(covers)), len(covers))
 
@@ -121,7 +121,7 @@ def blinded_differences(
             sources[place] = len(nodes)
             offsets[place] = -factors[place] * root % modulus
         order += session.random.shuffled(range(base, base + bits))
-    points = type(nodes).concat([nodes, cipher.known([root])]).take(sources)
+    points = type(nodes).concat([nodes, cipher.encrypt_trivially([root])]).take(sources)
     blinded = cipher.scale(points, factors)
     differences = cipher.add_plain(blinded, offsets)
     return cipher.refresh(differences.take(order))

@@ -75,7 +75,7 @@ def digits(numerator: Bounds, divisor: Bounds, largest: int | None = None) -> li
     result = []
     rest = min(numerator.upper, (most + 1) * divisor.upper - 1)
     for exponent in reversed(range(0, length, _DIGIT_BITS)):
-        step = divisor.shifted(exponent)
+        step = divisor.shift(exponent)
         multiples = tuple(t for t in range(1, 1 << _DIGIT_BITS) if t * step.lower <= rest)
         bounds = Bounds(-multiples[-1] * step.upper, rest - step.lower).fit("divide")
         result.append(Digit(exponent, multiples, bounds))

@@ -88,29 +88,29 @@ class _Division:
 
     def run(self) -> Word:
         steps = self._steps
-        whole, raised, kept = self._normalised()
-        head, short = self._shifted(
+        whole, raised, kept = self._normalise()
+        head, short = self._shift(
             (whole, Bounds(0, (1 << steps.width) - 1), steps.head_shift),
             (raised, Bounds(0, steps.raised_numerator), steps.numerator_shift),
         )
         start = self._start(head)
         first, covered = self._products((short, start), (whole, start))
         rest = self._public(1 << steps.point) - covered
-        value, error = self._shifted(
+        value, error = self._shift(
             (first, steps.first_bounds, steps.quotient_shift), (rest, steps.rest_bounds, steps.rest_shift)
         )
         if steps.rest_shift:
             error += self._public(1)
-        value = self._refined(value, error)
+        value = self._refine(value, error)
         value -= self._public(steps.lifted)
-        (rounded,) = self._shifted((value, steps.value_bounds, GUARD_BITS))
-        return self._corrected(rounded) + kept
+        (rounded,) = self._shift((value, steps.value_bounds, GUARD_BITS))
+        return self._correct(rounded) + kept
 
     def _public(self, value: int) -> np.uint64:
         """A local share of a public number."""
         return word(value if self._alice else 0)
 
-    def _normalised(self) -> tuple[Word, Word, Word]:
+    def _normalise(self) -> tuple[Word, Word, Word]:
         """Divisor and numerator times the power of 2**g that makes the divisor long, and what is kept.
 
         Divisors that are 0 become the smallest ones: the quotient of 0 is 0, to which `otherwise` is added.
@@ -157,23 +157,23 @@ class _Division:
         result: Word = values[0] + taken.sum(axis=0, dtype=np.uint64)
         return result
 
-    def _refined(self, value: Word, error: Word) -> Word:
+    def _refine(self, value: Word, error: Word) -> Word:
         """The quotient times 1 + e, and times 1 + e**2."""
         steps = self._steps
         if not steps.squared:
             (more,) = self._products((value, error))
-            (more,) = self._shifted((more, steps.more_bounds, steps.fraction))
+            (more,) = self._shift((more, steps.more_bounds, steps.fraction))
             return value + more
         more, square = self._products((value, error), (error, error))
-        more, square = self._shifted(
+        more, square = self._shift(
             (more, steps.more_bounds, steps.fraction), (square, steps.square_bounds, steps.fraction)
         )
         value = value + more
         (more,) = self._products((value, square))
-        (more,) = self._shifted((more, steps.more_bounds, steps.fraction))
+        (more,) = self._shift((more, steps.more_bounds, steps.fraction))
         return value + more
 
-    def _corrected(self, rounded: Word) -> Word:
+    def _correct(self, rounded: Word) -> Word:
         """Add how many multiples of the divisor are left."""
         steps = self._steps
         (covered,) = self._products((rounded, self._divisor))
@@ -190,7 +190,7 @@ class _Division:
         found = products.multiply(self._session, left, right, SHARED, SHARED)
         return np.split(found, len(pairs))
 
-    def _shifted(self, *parts: tuple[Word, Bounds, int]) -> list[Word]:
+    def _shift(self, *parts: tuple[Word, Bounds, int]) -> list[Word]:
         """Divided by powers of two, all in one batch."""
         found = iter(truncation.shift_near(self._session, [part for part in parts if part[2]]))
         return [next(found) if bits else words for words, _, bits in parts]

@@ -86,7 +86,7 @@ class Aligned:
         Raises:
             DomainError: by the bounds of the column and the size of the intersection it could wrap.
         """
-        bounds = column.bounds.summed(self.most).fit("sum")
+        bounds = column.bounds.sum_of(self.most).fit("sum")
         total = column.shares.sum(dtype=np.uint64, keepdims=True)
         return LinearInts.from_shares(column.session, total, bounds, column.scale)
 
@@ -147,8 +147,8 @@ def align(
         own[rows >= 0] = columns[rows[rows >= 0]].view(np.uint64)
     # Without a match the payload words are random: the member bit makes them zero, too.
     gated = {
-        owner: _gated(session, member, own, declared[owner], owner),
-        owner.other: _gated(session, member, shares[:, 1:], declared[owner.other], None),
+        owner: _gate(session, member, own, declared[owner], owner),
+        owner.other: _gate(session, member, shares[:, 1:], declared[owner.other], None),
     }
     session.report(_STAGE, _STEPS, _STEPS)
     return Aligned(
@@ -181,11 +181,11 @@ def _check(keys: Word, columns: NDArray[np.int64], bounds: Sequence[Bounds]) -> 
                 "A value lies outside its declared bounds.", "Declare wider bounds, or correct the data."
             )
     # Whole keys are sorted only if two agree in their first word, which hashes hardly ever do.
-    if _repeated(np.sort(keys[:, 0])) and _repeated(keys[np.lexsort((keys[:, 1], keys[:, 0]))]):
+    if _find_repeated(np.sort(keys[:, 0])) and _find_repeated(keys[np.lexsort((keys[:, 1], keys[:, 0]))]):
         raise DomainError("Two rows of this side have the same key.", "Keep one row of each key.")
 
 
-def _repeated(ordered: Word) -> bool:
+def _find_repeated(ordered: Word) -> bool:
     """Whether two neighbours are the same, shape (n,) or (n, 2)."""
     same = ordered[1:] == ordered[:-1]
     return bool((same if same.ndim == 1 else same.all(axis=1)).any())
@@ -205,7 +205,7 @@ def same_tags(session: Session, tags: Word, mine: bool) -> NDArray[np.uint8]:
     return session.oblivious.equal(low, bits, holds_x=mine, silent=silent)
 
 
-def _gated(
+def _gate(
     session: Session, member: NDArray[np.uint8], shares: Word, bounds: Sequence[Bounds], owner: Role | None
 ) -> tuple[LinearInts, ...]:
     """Columns times the member bits; all in one batch."""

@@ -124,7 +124,7 @@ def join(
     seed = toss(session)
     mine = session.role is owner
     if isinstance(columns, int):
-        items, shares = _received(session, keys, peer_count, _TAG + columns, seed)
+        items, shares = _receive(session, keys, peer_count, _TAG + columns, seed)
     else:
         # Shares of the tag 0 add up to zero where both have the key.
         payloads = np.concatenate([np.zeros((len(keys), _TAG), dtype=np.uint64, like=keys), columns], axis=1)
@@ -150,7 +150,7 @@ def values(session: Session, joined: Join, keys: Word, peer_count: RowCount, col
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     if isinstance(columns, int):
-        return _received(session, keys, peer_count, columns, joined.seed)[1]
+        return _receive(session, keys, peer_count, columns, joined.seed)[1]
     return opprf.send(session, keys, columns, peer_count, joined.seed)
 
 
@@ -244,7 +244,7 @@ def cost_values(counts: Mapping[Role, int], owner: Role, columns: int) -> Cost:
     return total if owner is Role.ALICE else total.mirror
 
 
-def _received(
+def _receive(
     session: Session, keys: Word, peer_count: RowCount, words: int, seed: bytes
 ) -> tuple[Index, Word]:
     received = opprf.receive(session, keys, peer_count, words, seed)

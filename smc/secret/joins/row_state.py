@@ -29,7 +29,7 @@ class RowState:
     def __init__(self, session: Session, owner: Role, size: int) -> None:
         self._session = session
         self._owner: Final = owner
-        self._order, self._shares = _unmoved(session, size)
+        self._order, self._shares = _identity_state(session, size)
         self._blank = True
 
     @property
@@ -77,7 +77,7 @@ class RowState:
 
 
 @of_shape(lambda session, size: (shape_array(size, np.int64), shape_array(size, np.uint64)))
-def _unmoved(session: Session, size: int) -> tuple[Index, Word]:
+def _identity_state(session: Session, size: int) -> tuple[Index, Word]:
     """Words in the order of rows, all zero: their numbers, and local shares."""
     del session
     return np.arange(size), np.zeros(size, dtype=np.uint64)

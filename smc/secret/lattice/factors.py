@@ -37,7 +37,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
 from smc.secret.lattice.matrices import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
 from smc.secret.products.repeated import FactorShape
-from smc.tracing.charges import charged
+from smc.tracing.charges import charge
 
 Word = NDArray[np.uint64]
 
@@ -116,7 +116,7 @@ class LatticeFactors:
         self._centred = own.astype(np.int64) - np.array(_middles(entries), dtype=np.int64)
         self._peer_middles = np.array(_middles(peer), dtype=np.uint64)
 
-    def _priced(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Cost, tuple[Word, Word]]:
+    def _price(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Cost, tuple[Word, Word]]:
         """What `times` costs and gives."""
         del width
         factors = (own_factor, peer_factor)
@@ -126,7 +126,7 @@ class LatticeFactors:
         )
         return self._plan.cost(), (own, other)
 
-    @charged(_priced, transfers=False)
+    @charge(_price, transfers=False)
     def times(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Word, Word]:
         """Multiply both matrices.
 

@@ -282,7 +282,7 @@ class HeldMatrix:
         packed = self._session.channel.recv(LatticeResponse, ExpectedByteRows(1, layout.response_size(rows)))
         blocks = -(-rows // layout.rows_each)
         second = unpack_limbs(packed, (blocks, parameters.degree), parameters.second_bits)
-        wanted = partial(_wanted, layout, rows)
+        wanted = partial(_select_wanted, layout, rows)
         return self._cipher.decrypt(second, layout.inner_each, wanted).reshape(rows, -1)
 
 
@@ -332,7 +332,7 @@ class PeerMatrix:
                 f"The layout is for rows of {layout.inner} entries up to {layout.bound}.",
                 "Make the layout for the rows that will be multiplied.",
             )
-        wanted = partial(_wanted, layout, len(rows))
+        wanted = partial(_select_wanted, layout, len(rows))
         polynomials = layout.rows_as_polynomials(rows)
         second, shares = self._cipher.respond(polynomials, layout.inner_each, wanted)
         packed = pack_limbs(second, parameters.second_bits)
@@ -340,7 +340,7 @@ class PeerMatrix:
         return shares.reshape(-1, layout.columns)
 
 
-def _wanted(layout: MatrixLayout, rows: int, coefficients: Whole) -> Whole:
+def _select_wanted(layout: MatrixLayout, rows: int, coefficients: Whole) -> Whole:
     """Folded coefficients of polynomials, row by row of their matrix.
 
     Args:

@@ -75,7 +75,7 @@ class JointLaw:
             return erfc(beyond / sqrt(2 * self.variance)) if self.variance else 0.0
         fractions = None if self.variance else self._fractions()
         if fractions is None:
-            return self._inverted(beyond)
+            return self._invert(beyond)
         parts = zip(fractions, self.scales, strict=True)
         return min(1.0, max(0.0, sum(part * exp(-beyond / scale) for part, scale in parts)))
 
@@ -104,7 +104,7 @@ class JointLaw:
         ]
         return found if max(map(abs, found)) < _CANCELS else None
 
-    def _inverted(self, beyond: float) -> float:
+    def _invert(self, beyond: float) -> float:
         unit = max(self.scales[0], sqrt(self.variance))
         x = beyond / unit
         if x > _SPAN:

@@ -55,7 +55,7 @@ def draw(
     if not distributions:
         return np.empty(0, dtype=np.uint64)
     runs = _runs(distributions)
-    own, thresholds = _compared(session, runs)
+    own, thresholds = _comparands(session, runs)
     if silent is None:
         silent = session.takes_silent_below(len(thresholds))
     found = session.oblivious.below(own, thresholds, silent=silent)
@@ -75,7 +75,7 @@ def draw(
         (shape_array(sum(len(bits.weights) * count for bits, count in runs), np.uint64),) * 2
     )
 )
-def _compared(
+def _comparands(
     session: Session, runs: Sequence[tuple[BiasedBits, int]]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Own words for all biased bits, and what they are compared with."""

@@ -101,7 +101,7 @@ def _split(sources: Index, size: int) -> tuple[Bit, Bit, Index]:
     targets[sources] = places
     # Inputs x and x ^ 1 share a switch on the left. The sources of outputs t and t ^ 1 share one on the
     # right. Of either pair exactly one runs through the lower half.
-    lower = _coloured(sources[targets ^ 1], wires)
+    lower = _colour(sources[targets ^ 1], wires)
     first = lower[::2]
     # The even output comes from the upper half unless its source runs through the lower one.
     last = lower[sources[::2]]
@@ -121,7 +121,7 @@ def _within(source: Index, size: int, start: int) -> Index:
     return found
 
 
-def _coloured(partners: Index, wires: int) -> Bit:
+def _colour(partners: Index, wires: int) -> Bit:
     """Which inputs run through the lower half: of x and x ^ 1, and of x and partners[x], exactly one each."""
     places = np.arange(wires)
     # Each cycle alternates between the two kinds of pairs, and a double step stays on one side of it: x and

@@ -77,7 +77,7 @@ class Order:
         session, owner = keys.session, keys.owner
         if owner is not None:
             held = keys.shares.view(np.int64)
-            return cls.owned(
+            return cls.of_owner(
                 session,
                 owner,
                 np.argsort(held, kind="stable") if session.role is owner else None,
@@ -88,7 +88,7 @@ class Order:
         return cls(session, len(keys), [*shuffles, _Move(None, found.order)])
 
     @classmethod
-    def owned(cls, session: Session, owner: Role, order: Index | None, size: int) -> Order:
+    def of_owner(cls, session: Session, owner: Role, order: Index | None, size: int) -> Order:
         """An order that one party makes as it likes.
 
         Args:
@@ -123,7 +123,7 @@ class Order:
             UsageError: a column has another number of rows, or the order is no permutation.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        return self._moved(columns, self._moves)
+        return self._move_columns(columns, self._moves)
 
     def back(self, *columns: Ints) -> tuple[Ints, ...]:
         """Bring columns from this order to where rows were before, such as ranks to those who have them.
@@ -135,9 +135,9 @@ class Order:
             UsageError: a column has another number of rows, or the order is no permutation.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        return self._moved(columns, [move.inverse for move in reversed(self._moves)])
+        return self._move_columns(columns, [move.inverse for move in reversed(self._moves)])
 
-    def _moved(self, columns: tuple[Ints, ...], moves: Sequence[_Move]) -> tuple[Ints, ...]:
+    def _move_columns(self, columns: tuple[Ints, ...], moves: Sequence[_Move]) -> tuple[Ints, ...]:
         for column in columns:
             if len(column) != self._size:
                 raise UsageError(

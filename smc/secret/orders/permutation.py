@@ -146,7 +146,7 @@ def _choose(session: Session, values: Unsigned, order: Index, bits: int) -> Unsi
     crossed = switches(order)
     silent = takes_silent_blocks(session.network, crossed.size)
     rows = session.oblivious.receive_blocks(crossed.reshape(-1), silent=silent).reshape(*crossed.shape, 2)
-    received = _received(session, wires, columns, bits)
+    received = _receive(session, wires, columns, bits)
 
     def swap(differences: Unsigned, column: int) -> Unsigned:
         expander, correction = next(received)
@@ -158,7 +158,7 @@ def _choose(session: Session, values: Unsigned, order: Index, bits: int) -> Unsi
     return apply(values, swap)
 
 
-def _received(
+def _receive(
     session: Session, wires: int, columns: int, bits: int
 ) -> Iterator[tuple[Expander, NDArray[np.unsignedinteger]]]:
     """For each column of switches what expands its rows, and its corrections, shape (wires / 2, columns)."""

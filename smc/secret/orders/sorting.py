@@ -108,11 +108,11 @@ def sort(session: Session, words: Word, bounds: Bounds) -> Sorted:
         keys = permutation.permute(session, keys, owner, order, bits=width + 1)
     found: Index = np.zeros(0, dtype=np.int64, like=words)
     for size in plan(count):
-        found = _inserted(session, keys, width, found, size)
+        found = _insert(session, keys, width, found, size)
     return Sorted(own, found)
 
 
-def _inserted(session: Session, keys: Word, width: int, sample: Index, count: int) -> Index:
+def _insert(session: Session, keys: Word, width: int, sample: Index, count: int) -> Index:
     """The order of the first rows, by that of a smaller number of them.
 
     Args:
@@ -134,19 +134,19 @@ def _inserted(session: Session, keys: Word, width: int, sample: Index, count: in
     batch = pairs(count, size)
     above = np.zeros(0, dtype=np.uint8, like=sample)
     for start in range(0, _batches(left, batch) * batch, batch):
-        some = (_filled(side[start : start + batch], batch) for side in (left, right))
+        some = (_fill(side[start : start + batch], batch) for side in (left, right))
         first, second = (others[places] for places in some)
         above = np.concatenate([above, _above(session, keys, width, first, second)])
-    return _merged(sample, gaps, left, right, above)
+    return _merge(sample, gaps, left, right, above)
 
 
 def _above(session: Session, keys: Word, width: int, left: Index, right: Index) -> Bit:
     """Whether keys at some places are at least those at others, opened; one step."""
-    bits = msb.nonnegative(session, keys[left] - keys[right], _apart(width))
+    bits = msb.nonnegative(session, keys[left] - keys[right], _difference_bounds(width))
     return cast(Bit, opening.open_bits(session, bits, BOTH, OrderBits))
 
 
-def _apart(width: int) -> Bounds:
+def _difference_bounds(width: int) -> Bounds:
     """Of the differences of two keys."""
     most = (1 << width) - 1
     return Bounds(-most, most)
@@ -171,7 +171,7 @@ def _batches(left: Index, batch: int) -> int:
 
 
 @of_shape(lambda places, count: shape_array(count, np.int64))
-def _filled(places: Index, count: int) -> Index:
+def _fill(places: Index, count: int) -> Index:
     """So many places; those that nobody asks for are the first one."""
     found = np.zeros(count, dtype=np.int64)
     found[: len(places)] = places
@@ -179,7 +179,7 @@ def _filled(places: Index, count: int) -> Index:
 
 
 @of_shape(lambda sample, gaps, left, right, above: shape_array(len(sample) + len(gaps), np.int64))
-def _merged(sample: Index, gaps: Index, left: Index, right: Index, above: Bit) -> Index:
+def _merge(sample: Index, gaps: Index, left: Index, right: Index, above: Bit) -> Index:
     """The order of all, from the gaps of those that are new, and which of each pair is above the other.
 
     Raises:
@@ -225,17 +225,17 @@ def pairs(count: int, sample: int) -> int:
 @cache
 def plan(count: int) -> tuple[int, ...]:
     """How many of the first rows are in order after each insertion; all in the end."""
-    return _planned(count)[1]
+    return _plan(count)[1]
 
 
 @cache
-def _planned(count: int) -> tuple[int, tuple[int, ...]]:
+def _plan(count: int) -> tuple[int, tuple[int, ...]]:
     """The least number of comparisons, steps among them, and the plan."""
     best: tuple[int, tuple[int, ...]] = _STEP + pairs(count, 0), (count,)
     for halvings in range(2, count.bit_length()):
         sample = (1 << halvings) - 1
         if sample < count:
-            before, way = _planned(sample)
+            before, way = _plan(sample)
             each = halvings * (_STEP + count - sample) + _STEP + pairs(count, sample)
             best = min(best, (before + each, (*way, count)))
     return best
@@ -278,7 +278,7 @@ def cost(count: int, bounds: Bounds, network: Network | None = None) -> Cost:
     for after in plan(count):
         batches = [after - size] * size.bit_length() + [pairs(after, size)]
         for batch in filter(None, batches):
-            total += cost_nonnegative(batch, _apart(width), network)
+            total += cost_nonnegative(batch, _difference_bounds(width), network)
             total += cost_opening_bits(batch, frozenset(Role))
         size = after
     return total

@@ -41,7 +41,7 @@ from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
 from smc.protocols.transfer_costs import TRANSFERS, cost_blocks, takes_silent_blocks
-from smc.tracing.charges import charged
+from smc.tracing.charges import charge
 
 Octet = NDArray[np.uint8]
 Word = NDArray[np.uint64]
@@ -63,7 +63,7 @@ class OverlapCorrections(Message, kind="overlap-corrections", hidden=True):
     corrections: ByteRows
 
 
-def _priced(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> tuple[Cost, Octet]:
+def _price(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> tuple[Cost, Octet]:
     """What `overlaps` costs and gives."""
     count, height, bits = rows.shape
     stated = cost(count, height, bits, chooser, session.network)
@@ -75,7 +75,7 @@ def _silent_sender(session: Session, rows: Octet, chooser: Role = Role.ALICE) ->
     return chooser.other
 
 
-@charged(_priced, silent_sender=_silent_sender)
+@charge(_price, silent_sender=_silent_sender)
 def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet:
     """The sizes of the overlaps within each block; the chooser chooses, the other party sends.
 
@@ -97,7 +97,7 @@ def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet
     count, height = rows.shape[:2]
     if not 0 < height <= PAD_BYTES:
         raise UsageError(f"A block cannot have {height} rows.", f"Use blocks of 1 to {PAD_BYTES} rows.")
-    side = _chosen if session.role is chooser else _sent
+    side = _choose if session.role is chooser else _send
     result = np.empty((height, count, height), dtype=np.uint8, like=rows)
     for part, shares in side(session, rows):
         result[:, part] = shares
@@ -141,7 +141,7 @@ def _plane(rows: Octet, part: slice) -> Octet:
     return contiguous(rows[part].transpose(2, 1, 0))
 
 
-def _chosen(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
+def _choose(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
     """The chooser's shares, shape (r, b, r) per batch; the next batch is chosen ahead of waiting."""
     begun: list[tuple[slice, Octet, Word]] = []
     silent = takes_silent_blocks(session.network, rows.size)
@@ -150,12 +150,12 @@ def _chosen(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
         pads = session.oblivious.receive_blocks(plane.reshape(-1), silent=silent)
         begun.append((part, plane, pads))
         if len(begun) > 1:
-            yield _received(session, *begun.pop(0))
+            yield _receive(session, *begun.pop(0))
     for last in begun:
-        yield _received(session, *last)
+        yield _receive(session, *last)
 
 
-def _received(session: Session, part: slice, plane: Octet, pads: Word) -> tuple[slice, Octet]:
+def _receive(session: Session, part: slice, plane: Octet, pads: Word) -> tuple[slice, Octet]:
     height = plane.shape[1]
     expected = ExpectedByteRows(plane.size, height)
     corrections = session.channel.recv(OverlapCorrections, expected).reshape(*plane.shape, height)
@@ -165,20 +165,20 @@ def _received(session: Session, part: slice, plane: Octet, pads: Word) -> tuple[
     return part, chosen.sum(axis=0, dtype=np.uint8)
 
 
-def _sent(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
-    """The sender's shares, as of `_chosen`; the next batch is begun ahead of waiting, too."""
+def _send(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
+    """The sender's shares, as of `_choose`; the next batch is begun ahead of waiting, too."""
     begun: list[tuple[slice, Octet, Callable[[], tuple[Word, Word]]]] = []
     silent = takes_silent_blocks(session.network, rows.size)
     for part in _batches(*rows.shape, most=_batch_transfers(silent=silent)):
         plane = _plane(rows, part)
         begun.append((part, plane, session.oblivious.begin_blocks(plane.size, silent=silent)))
         if len(begun) > 1:
-            yield _corrected(session, *begun.pop(0))
+            yield _correct(session, *begun.pop(0))
     for last in begun:
-        yield _corrected(session, *last)
+        yield _correct(session, *last)
 
 
-def _corrected(
+def _correct(
     session: Session, part: slice, plane: Octet, end: Callable[[], tuple[Word, Word]]
 ) -> tuple[slice, Octet]:
     zero, one = (_octets(pads, plane) for pads in end())

@@ -90,7 +90,7 @@ def send(session: Session, vectors: Word, bits: int) -> Word:
             # Bit i chooses 2**i times the vector; what is chosen adds up to the product.
             correlations = vectors[part][None] << _exponents(bits)[:, None, None]
             shares = session.oblivious.correlate(correlations.reshape(-1))
-            result[part] = _folded(shares, bits, length)
+            result[part] = _fold(shares, bits, length)
         else:
             result[part] = _send_seeded(session, vectors[part], bits)
     return result
@@ -116,7 +116,7 @@ def choose(session: Session, integers: Word, bits: int, length: int) -> Word:
         choices = (integers[part][None] >> _exponents(bits)[:, None] & np.uint64(1)).astype(np.uint8)
         if length < SEEDED_LENGTH:
             shares = session.oblivious.receive(np.repeat(choices, length))
-            result[part] = _folded(shares, bits, length)
+            result[part] = _fold(shares, bits, length)
         else:
             result[part] = _choose_seeded(session, choices, length)
     return result
@@ -144,7 +144,7 @@ def exchange(session: Session, integers: Word, words: Word, bits: int) -> Word:
         sent, received = session.oblivious.exchange(
             (words[part][None] << exponents).reshape(-1), choices.reshape(-1)
         )
-        result[part] = _folded(sent + received, bits, 1)[:, 0]
+        result[part] = _fold(sent + received, bits, 1)[:, 0]
     return result
 
 
@@ -193,7 +193,7 @@ def _exponents(bits: int) -> Word:
     return np.arange(bits, dtype=np.uint64)
 
 
-def _folded(shares: Word, bits: int, length: int) -> Word:
+def _fold(shares: Word, bits: int, length: int) -> Word:
     """The sum over the chooser's bits, shape (n, length)."""
     result: Word = shares.reshape(bits, -1, length).sum(axis=0, dtype=np.uint64)
     return result
@@ -213,7 +213,7 @@ def _pieces(count: int, length: int, bits: int) -> Iterator[tuple[slice, slice]]
 
 
 @of_shape(lambda key, seeds, length: shape_array((*seeds.shape[:2], length), np.uint64))
-def _expanded(key: bytes, seeds: Word, length: int) -> Word:
+def _expand(key: bytes, seeds: Word, length: int) -> Word:
     """The masks of seeds.
 
     Args:
@@ -246,14 +246,14 @@ def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
     session.channel.send(ExpansionKey(byte_row(key)))
     result = np.zeros(vectors.shape, dtype=np.uint64, like=vectors)
     for rows, part in _pieces(count, length, bits):
-        masks = _expanded(key, zero[rows, part], length)
-        corrections = masks + vectors[part] - _expanded(key, one[rows, part], length)
+        masks = _expand(key, zero[rows, part], length)
+        corrections = masks + vectors[part] - _expand(key, one[rows, part], length)
         octets = contiguous(corrections).view(np.uint8).reshape(-1, length, _OCTET)
         # Weighed by 2**bit, of a correction 64 - bit bits are left. A piece holds the bits of one octet, of
         # which the lowest needs the most bytes; little-endian, the bytes that count come first.
         kept = octets[..., : _correction_bytes(rows.start)].reshape(len(octets), -1)
         session.channel.send(VectorCorrections(ByteRows(kept)))
-        result[part] -= _weighted(masks, rows)
+        result[part] -= _weigh(masks, rows)
     return result
 
 
@@ -263,7 +263,7 @@ def _choose_seeded(session: Session, choices: NDArray[np.uint8], length: int) ->
     key = session.channel.recv(ExpansionKey, ExpectedByteRows(1, KEY_BYTES)).tobytes()
     result = np.zeros((count, length), dtype=np.uint64, like=seeds)
     for rows, part in _pieces(count, length, bits):
-        shares = _expanded(key, seeds[rows, part], length)
+        shares = _expand(key, seeds[rows, part], length)
         width = _correction_bytes(rows.start)
         size = shares.shape[0] * shares.shape[1]
         kept = session.channel.recv(VectorCorrections, ExpectedByteRows(size, length * width))
@@ -271,11 +271,11 @@ def _choose_seeded(session: Session, choices: NDArray[np.uint8], length: int) ->
         # The bytes that were not sent fall out of 64 bits when the correction is weighed.
         octets[..., :width] = kept.reshape(size, length, width)
         corrections = octets.view(np.uint64).reshape(shares.shape)
-        result[part] += _weighted(shares + corrections * choices[rows, part, None], rows)
+        result[part] += _weigh(shares + corrections * choices[rows, part, None], rows)
     return result
 
 
-def _weighted(shares: Word, rows: slice) -> Word:
+def _weigh(shares: Word, rows: slice) -> Word:
     """The sum of rows times their powers of two, shape (n, length)."""
     exponents = np.arange(rows.start, rows.stop, dtype=np.uint64)[:, None, None]
     result: Word = (shares << exponents).sum(axis=0, dtype=np.uint64)

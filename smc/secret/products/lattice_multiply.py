@@ -158,7 +158,7 @@ def evaluate(
     for part in chunks(count, size):
         data = channel.recv(SlotQuery, ExpectedByteRows(1, _query_size(parameters)))
         query = unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
-        second, shares = cipher.respond(query, [_filled(each, size) for each in sums(part)])
+        second, shares = cipher.respond(query, [_fill(each, size) for each in sums(part)])
         for place in range(answers):
             packed = pack_limbs(second[:, place], parameters.lattice.second_bits)
             channel.send(SlotResponse(ByteRows(packed[None])))
@@ -182,7 +182,7 @@ def hold(
     waiting = slice(0, 0)
     for group in [*_groups(parameters), slice(0, 0)]:
         for block in range(group.start, group.stop):
-            query = cipher.encrypt(block, _filled(words(parts[block]), size))
+            query = cipher.encrypt(block, _fill(words(parts[block]), size))
             channel.send(SlotQuery(_bytes(query)))
         for block in range(waiting.start, waiting.stop):
             rows = parts[block].stop - parts[block].start
@@ -196,7 +196,7 @@ def hold(
     return np.concatenate(found, axis=1)
 
 
-def _filled(words: Sequence[Word], size: int) -> list[Word]:
+def _fill(words: Sequence[Word], size: int) -> list[Word]:
     """Words of the last rows, with zeros up to a whole block."""
     result = []
     for own in words:

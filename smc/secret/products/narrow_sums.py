@@ -86,13 +86,13 @@ def sums(
             session, parameters, count, lambda part: list(integers(part)[0].view(np.uint64)), answers
         )
     primes = np.tile(block_primes(), parameters.blocks)[:count]
-    return _lifted(session, found.reshape(-1), np.tile(primes, answers)).reshape(answers, count)
+    return _lift(session, found.reshape(-1), np.tile(primes, answers)).reshape(answers, count)
 
 
-def _lifted(session: Session, rests: Word, primes: Word) -> Word:
+def _lift(session: Session, rests: Word, primes: Word) -> Word:
     """Shares modulo primes, one for each number, as shares modulo 2**64."""
     alice = session.role is Role.ALICE
-    raised = _raised(rests, primes) if alice else rests
+    raised = _raise(rests, primes) if alice else rests
     large = _large(raised, primes)
     if alice:
         both = session.oblivious.correlate(large.astype(np.uint64))
@@ -104,7 +104,7 @@ def _lifted(session: Session, rests: Word, primes: Word) -> Word:
 
 
 @of_shape(lambda rests, primes: shape_array(rests.shape, np.uint64))
-def _raised(rests: Word, primes: Word) -> Word:
+def _raise(rests: Word, primes: Word) -> Word:
     return (rests + np.uint64(MOST)) % primes
 
 

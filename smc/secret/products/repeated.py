@@ -54,7 +54,7 @@ from smc.secret.sharing.masks import (
     send_masked,
     word_type,
 )
-from smc.tracing.charges import charged
+from smc.tracing.charges import charge
 
 Word = NDArray[np.uint64]
 
@@ -168,7 +168,7 @@ class RepeatedFactors:
         self._chosen: list[_TransferRows] = []
         self._sent: list[_TransferRows] = []
 
-    def _priced(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Cost, tuple[Words, Words]]:
+    def _price(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Cost, tuple[Words, Words]]:
         """What `times` costs and gives."""
         sides = ((self._entries, own_factor.shape[1]), (self._peer, peer_factor.shape[1]))
         alice, bob = sides if self.session.role is Role.ALICE else sides[::-1]
@@ -177,7 +177,7 @@ class RepeatedFactors:
         own, other = (shape_array((side.rows, length), word_type(width)) for side, length in sides)
         return made, (own, other)
 
-    @charged(_priced)
+    @charge(_price)
     def times(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Words, Words]:
         """Multiply both matrices.
 

@@ -118,13 +118,13 @@ def walk(session: Session, decisions: Bit, owner: Role, leaves: Word | None, siz
         pads = offered.extend(_drawn_key(session), offered_keys, 1)
         _offer(session, table[..., None] ^ own[:, None, None] ^ pads, 1)
         one = taken.follow(_received_key(session), taken_keys, 1)
-        found = _taken(session, place, level, 1, 1)
+        found = _take(session, place, level, 1, 1)
         last = own ^ ((found ^ one[:, 0])[:, 0] & np.uint64(1)).astype(np.uint8)
         place = 2 * place + last
     if leaves is None:
         keys = session.oblivious.receive_blocks(last)
         one = taken.follow(_received_key(session), keys, size)
-        result = _taken(session, place, depth, size, width) - one[:, 0]
+        result = _take(session, place, depth, size, width) - one[:, 0]
     else:
         pairs = session.oblivious.send_blocks(count)
         order = np.arange(1 << depth) ^ place[:, None]
@@ -178,12 +178,12 @@ class _Seeds:
         """Go down by both keys of each table; the pads of all places, shape (n, places, size)."""
         keys = np.stack(pairs, axis=1)
         children = self._seeds[:, :, None] ^ keys[:, None]
-        self._seeds = _hashed(key, children.reshape(len(keys), -1, 2))
+        self._seeds = _hash(key, children.reshape(len(keys), -1, 2))
         return _pads(key, self._seeds, size)
 
     def follow(self, key: bytes, keys: Word, size: int) -> Word:
         """Go down by the key that was taken; the pads of its place, shape (n, 1, size)."""
-        self._seeds = _hashed(key, self._seeds ^ keys[:, None])
+        self._seeds = _hash(key, self._seeds ^ keys[:, None])
         return _pads(key, self._seeds, size)
 
 
@@ -204,7 +204,7 @@ def _offer(session: Session, entries: Word, width: int) -> None:
     session.channel.send(MaskedTables(ByteRows(pack_words(kept, width)[None])))
 
 
-def _taken(session: Session, place: Whole, level: int, size: int, width: int) -> Word:
+def _take(session: Session, place: Whole, level: int, size: int, width: int) -> Word:
     """Of the peer's entries those at the local places, shape (n, size)."""
     total = len(place) * size << level
     packed = session.channel.recv(MaskedTables, ExpectedByteRows(1, packed_size(total, width)))
@@ -229,13 +229,13 @@ def _pads(key: bytes, seeds: Word, size: int) -> Word:
     numbers = _PADS + np.arange(pairs, dtype=np.uint64)
     low = seeds[:, :, None, 0] ^ numbers
     high = seeds[:, :, None, 1] ^ np.zeros(pairs, dtype=np.uint64)
-    hashed = _hashed(key, np.stack([low, high], axis=-1))
+    hashed = _hash(key, np.stack([low, high], axis=-1))
     found: Word = hashed.reshape(*seeds.shape[:2], 2 * pairs)[..., :size]
     return found
 
 
 @of_shape(lambda key, blocks: shape_array(blocks.shape, np.uint64))
-def _hashed(key: bytes, blocks: Word) -> Word:
+def _hash(key: bytes, blocks: Word) -> Word:
     """H of each block, in the same shape."""
     whole = np.ascontiguousarray(blocks)
     cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - a hash of single blocks

@@ -79,11 +79,13 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
         factors = [(left if session.role is holder else right)[:cut] for holder in holders]
         inner.append(lattice_multiply.multiply(session, factors))
     if cut < len(left):
-        inner.append(_transferred(session, left[cut:], right[cut:], left_kind, right_kind))
+        inner.append(_multiply_by_transfers(session, left[cut:], right[cut:], left_kind, right_kind))
     return left * right + np.concatenate(inner) if inner else left * right
 
 
-def _transferred(session: Session, left: Word, right: Word, left_kind: Operand, right_kind: Operand) -> Word:
+def _multiply_by_transfers(
+    session: Session, left: Word, right: Word, left_kind: Operand, right_kind: Operand
+) -> Word:
     """The inner terms of products by transfers."""
     result = np.zeros_like(left)
     if left_kind.owner is None and right_kind.owner is None:
@@ -112,7 +114,7 @@ def square(session: Session, words: Word) -> Word:
     Returns:
         Local shares, shape (n,).
     """
-    cut = _encrypted(len(words), 1, _cost_square_transfers)
+    cut = _count_encrypted(len(words), 1, _cost_square_transfers)
     inner = [lattice_multiply.multiply(session, [words[:cut]])] if cut else []
     rest = words[cut:]
     if len(rest) and session.role is Role.ALICE:
@@ -160,10 +162,10 @@ def _crossing(left: Operand, right: Operand) -> Iterator[Role]:
 def _encrypted_pairs(count: int, left: Operand, right: Operand) -> int:
     """How many of so many products are formed by lattice encryption."""
     terms = len(tuple(_crossing(left, right)))
-    return _encrypted(count, terms, lambda rest: _cost_transfers(rest, left, right))
+    return _count_encrypted(count, terms, lambda rest: _cost_transfers(rest, left, right))
 
 
-def _encrypted(count: int, terms: int, transfers: Callable[[int], Cost]) -> int:
+def _count_encrypted(count: int, terms: int, transfers: Callable[[int], Cost]) -> int:
     """How many of so many products: all if that is cheaper, else those that fill whole blocks, or none."""
     if terms == 0 or count < _FEWEST_ENCRYPTED:
         return 0
@@ -244,7 +246,7 @@ def _cost_transfers(count: int, left: Operand, right: Operand) -> Cost:
 
 def cost_square(count: int) -> Cost:
     """The exact cost of `square`."""
-    cut = _encrypted(count, 1, _cost_square_transfers)
+    cut = _count_encrypted(count, 1, _cost_square_transfers)
     total = lattice_multiply.cost(cut, 1) if cut else Cost()
     return total + _cost_square_transfers(count - cut) if cut < count else total
 

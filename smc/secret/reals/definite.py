@@ -13,10 +13,10 @@ from smc.errors import DomainError, UsageError
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
 from smc.secret.reals.factors import M_BITS, M_SCALE, R_SCALE, Factors, factor
-from smc.secret.reals.near import multiplied, shifted
+from smc.secret.reals.near import multiply, shift
 from smc.secret.reals.pivots import OCTAVES
 from smc.secret.reals.reals import Number, SecretReals
-from smc.secret.reals.statements import Statement, Statements, joined
+from smc.secret.reals.statements import Statement, Statements, join_statements
 from smc.secret.sharing.bounds import Bounds
 from smc.secret.sharing.fixed import MAX_SCALE
 
@@ -85,7 +85,7 @@ class Definite:
                 "Give one row for each column.",
             )
         factors = factor(matrix.ints)
-        return cls(matrix.session, factors, joined(matrix.statements, factors.statements))
+        return cls(matrix.session, factors, join_statements(matrix.statements, factors.statements))
 
     @property
     def size(self) -> int:
@@ -115,7 +115,7 @@ class Definite:
         _, scaled, statements = self._weights(right, scale)
         found = scaled + self._times_lower(scaled[self._rows], self._columns)
         words = self._factors.scaling.times(found, self._all)
-        derived = self._grown.shifted(self._factors.scaling.steps)
+        derived = self._grown.shift(self._factors.scaling.steps)
         ints = SecretInts.from_shares(self._session, words, derived, scale)
         return SecretReals(ints, statements).within(-Fraction(reach), reach)
 
@@ -135,11 +135,11 @@ class Definite:
         """
         scale = _scale_of(reach)
         weights, scaled, statements = self._weights(vector, scale)
-        (terms,) = multiplied(self._session, (weights, scaled))
+        (terms,) = multiply(self._session, (weights, scaled))
         most = _REACHED.square.upper
         kept = min(2 * scale, _QUADRATIC_SCALE, max(0, MAX_SCALE + self._factors.unit))
-        (terms,) = shifted(self._session, (terms, Bounds(-most, most), 2 * scale - kept))
-        total = Bounds(-2, (most >> (2 * scale - kept)) + 1).summed(self.size)
+        (terms,) = shift(self._session, (terms, Bounds(-most, most), 2 * scale - kept))
+        total = Bounds(-2, (most >> (2 * scale - kept)) + 1).sum_of(self.size)
         sums = terms.sum(keepdims=True, dtype=np.uint64)
         return self._in_unit(sums, total, kept - self._factors.unit, statements)
 
@@ -151,25 +151,25 @@ class Definite:
         """
         session, factors, size = self._session, self._factors, self.size
         wide = Bounds(-(1 << 60), 1 << 60)
-        (parts,) = multiplied(session, (factors.lower, factors.reciprocals[self._rows]))
-        (parts,) = shifted(session, (parts, wide, M_SCALE))
+        (parts,) = multiply(session, (factors.lower, factors.reciprocals[self._rows]))
+        (parts,) = shift(session, (parts, wide, M_SCALE))
         derived = Bounds((wide.lower >> M_SCALE) - 1, wide.upper >> M_SCALE)
-        stated = self._stated(parts, derived, 1 << (R_SCALE + _PART_BITS))
-        (terms,) = multiplied(session, (parts, factors.lower))
-        (terms,) = shifted(session, (terms, wide, M_SCALE))
-        sums = factors.reciprocals + self._summed(terms, self._columns)
+        stated = self._state(parts, derived, 1 << (R_SCALE + _PART_BITS))
+        (terms,) = multiply(session, (parts, factors.lower))
+        (terms,) = shift(session, (terms, wide, M_SCALE))
+        sums = factors.reciprocals + self._sum(terms, self._columns)
         most = (size << _TERM_BITS) + (1 << (R_SCALE + OCTAVES + 1))
         inverse = SecretReals(SecretInts.from_shares(session, sums, Bounds(-2 * size, most), R_SCALE))
         inverse = inverse.within(0, 1 << _VARIANCE_BITS)
         words = factors.scaling.times(factors.scaling.times(sums, self._all), self._all)
-        bounds = inverse.ints.bounds.shifted(2 * factors.scaling.steps)
-        statements = joined(self._statements, stated, inverse.statements)
+        bounds = inverse.ints.bounds.shift(2 * factors.scaling.steps)
+        statements = join_statements(self._statements, stated, inverse.statements)
         return self._in_unit(words, bounds, R_SCALE + factors.unit, statements)
 
     @property
     def _grown(self) -> Bounds:
         """Of M or M' times a vector on the way to a solution."""
-        return _around(1 << _TERM_BITS).summed(self.size)
+        return _around(1 << _TERM_BITS).sum_of(self.size)
 
     def _weights(self, right: SecretReals, scale: int) -> tuple[Word, Word, Statements]:
         """The vector w = M S v / U, D**-1 w, and what has to hold for both."""
@@ -180,7 +180,7 @@ class Definite:
             )
         session, ints, steps = self._session, right.ints, self._factors.scaling.steps
         excess = max(0, ints.bounds.magnitude.bit_length() - (_WORD_BITS - steps))
-        (words,) = shifted(session, (ints.shares, ints.bounds, excess))
+        (words,) = shift(session, (ints.shares, ints.bounds, excess))
         words = self._factors.scaling.times(words, self._all)
         most = (ints.bounds.magnitude >> excess) + 2 << steps
         drop = ints.scale - excess + self._factors.unit - scale
@@ -190,28 +190,28 @@ class Definite:
                 "By its range the right side is too large beside the matrix.",
                 "State narrower ranges, or a larger reach.",
             )
-        (words,) = shifted(session, (words, _around(most), drop))
-        statements = joined(self._statements, right.statements, self._stated(words, derived))
+        (words,) = shift(session, (words, _around(most), drop))
+        statements = join_statements(self._statements, right.statements, self._state(words, derived))
         weights = words + self._times_lower(words[self._columns], self._rows)
-        statements = joined(statements, self._stated(weights, self._grown))
-        (scaled,) = multiplied(session, (weights, self._factors.reciprocals))
+        statements = join_statements(statements, self._state(weights, self._grown))
+        (scaled,) = multiply(session, (weights, self._factors.reciprocals))
         wide = _REACHED * Bounds(0, 1 << (R_SCALE + OCTAVES))
-        (scaled,) = shifted(session, (scaled, wide, R_SCALE))
+        (scaled,) = shift(session, (scaled, wide, R_SCALE))
         derived = Bounds((wide.lower >> R_SCALE) - 1, wide.upper >> R_SCALE)
-        return weights, scaled, joined(statements, self._stated(scaled, derived))
+        return weights, scaled, join_statements(statements, self._state(scaled, derived))
 
     def _times_lower(self, words: Word, to: NDArray[np.int64]) -> Word:
         """Entries of M times numbers, added up over those that belong to the same place."""
-        (terms,) = multiplied(self._session, (self._factors.lower, words))
-        (terms,) = shifted(self._session, (terms, _REACHED * _around(1 << (M_SCALE + M_BITS)), M_SCALE))
-        return self._summed(terms, to)
+        (terms,) = multiply(self._session, (self._factors.lower, words))
+        (terms,) = shift(self._session, (terms, _REACHED * _around(1 << (M_SCALE + M_BITS)), M_SCALE))
+        return self._sum(terms, to)
 
-    def _summed(self, terms: Word, to: NDArray[np.int64]) -> Word:
+    def _sum(self, terms: Word, to: NDArray[np.int64]) -> Word:
         picked = np.array(to[:, None] == self._all, dtype=np.uint64)
         found: Word = terms @ picked
         return found
 
-    def _stated(self, words: Word, derived: Bounds, most: int | None = None) -> Statements:
+    def _state(self, words: Word, derived: Bounds, most: int | None = None) -> Statements:
         """That numbers are at most so large; if it is not said, no larger than those on the way may be."""
         within = _REACHED if most is None else _around(most)
         if derived.magnitude <= within.upper or not words.size:
@@ -221,13 +221,13 @@ class Definite:
     def _in_unit(self, words: Word, bounds: Bounds, scale: int, statements: Statements) -> SecretReals:
         """Numbers with a scale that need not be one of a word."""
         raised = max(0, -scale)
-        if scale > MAX_SCALE or bounds.shifted(raised).magnitude >> _WORD_BITS:
+        if scale > MAX_SCALE or bounds.shift(raised).magnitude >> _WORD_BITS:
             raise DomainError(
                 "The range of a matrix is too far from the unit of what follows from it.",
                 "Count in a unit in which its entries are nearer to 1.",
             )
         shares = words << np.uint64(raised)
-        ints = SecretInts.from_shares(self._session, shares, bounds.shifted(raised), max(0, scale))
+        ints = SecretInts.from_shares(self._session, shares, bounds.shift(raised), max(0, scale))
         return SecretReals(ints, statements)
 
 

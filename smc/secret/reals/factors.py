@@ -31,7 +31,7 @@ from smc.protocols.session import Session
 from smc.secret.comparison import msb, mux
 from smc.secret.ints import SecretInts
 from smc.secret.reals import pivots
-from smc.secret.reals.near import multiplied, public, publics, shifted
+from smc.secret.reals.near import multiply, public, publics, shift
 from smc.secret.reals.pivots import LARGEST, LEAST, OCTAVES, PIVOT_SCALE, START_ERROR, START_SCALE
 from smc.secret.reals.statements import Statement, Statements
 from smc.secret.sharing.bounds import Bounds
@@ -126,14 +126,14 @@ def factor(matrix: SecretInts) -> Factors:
     rows, columns = np.tril_indices(size)
     bits = max(2, (bounds.magnitude - 1).bit_length())
     unit = bits - matrix.scale
-    (words,) = shifted(session, (matrix.shares[rows, columns], bounds, max(0, bits - _MATRIX_BITS)))
+    (words,) = shift(session, (matrix.shares[rows, columns], bounds, max(0, bits - _MATRIX_BITS)))
     bits = min(bits, _MATRIX_BITS)
     scaling = ColumnScaling.of(session, words[rows == columns], bits)
     words = scaling.times(scaling.times(words, rows), columns)
-    wide = Bounds(-2 - (1 << bits), 1 << bits).shifted(2 * scaling.steps)
+    wide = Bounds(-2 - (1 << bits), 1 << bits).shift(2 * scaling.steps)
     drop = bits - PIVOT_SCALE
-    (words,) = shifted(session, (words, wide, drop))
-    wide = Bounds((wide.lower >> drop) - 1, wide.upper >> drop) if drop > 0 else wide.shifted(-drop)
+    (words,) = shift(session, (words, wide, drop))
+    wide = Bounds((wide.lower >> drop) - 1, wide.upper >> drop) if drop > 0 else wide.shift(-drop)
     return _Factoring(session, scaling, unit, words, wide, size).run()
 
 
@@ -167,11 +167,11 @@ class _Factoring:
             place = np.arange(1, left + 1)
             pivot, under = self._rest[:1], self._rest[place * (place + 1) // 2]
             self._state_column(pivot, under)
-            quotients, reciprocal = self._divided(pivot, under)
+            quotients, reciprocal = self._divide(pivot, under)
             rows.append(lower[0])
             reciprocals.append(reciprocal)
             if left:
-                lower = self._eliminated(quotients, under, lower)
+                lower = self._eliminate(quotients, under, lower)
         return Factors(
             self._scaling,
             self._unit,
@@ -180,15 +180,15 @@ class _Factoring:
             tuple(self._statements),
         )
 
-    def _divided(self, pivot: Word, under: Word) -> tuple[Word, Word]:
+    def _divide(self, pivot: Word, under: Word) -> tuple[Word, Word]:
         """The column below a pivot divided by it, and one divided by it."""
         session = self._session
         start = pivots.start(session, pivot)
-        raw, covered = multiplied(session, (start, under), (start, pivot))
+        raw, covered = multiply(session, (start, under), (start, pivot))
         point = PIVOT_SCALE + START_SCALE
         rest = publics(session, [1 << point]) - covered
         most = 1 + START_ERROR
-        quotients, rest, reciprocal = shifted(
+        quotients, rest, reciprocal = shift(
             session,
             (raw, _around(most * (1 << (point + _L_BITS))), START_SCALE),
             (rest, _around(START_ERROR * (1 << point) + 1), PIVOT_SCALE),
@@ -197,22 +197,22 @@ class _Factoring:
         # What a shift leaves out is one on average.
         rest = rest + public(session, 1)
         small = ceil(START_ERROR * (1 << START_SCALE)) + 2
-        more, inverse = multiplied(session, (quotients, rest), (reciprocal, rest))
-        more, inverse = shifted(
+        more, inverse = multiply(session, (quotients, rest), (reciprocal, rest))
+        more, inverse = shift(
             session,
             (more, _around(small << (PIVOT_SCALE + _L_BITS + 1)), START_SCALE),
             (inverse, _around(small << (R_SCALE + OCTAVES + 1)), START_SCALE),
         )
         return quotients + more, reciprocal + inverse
 
-    def _eliminated(self, quotients: Word, under: Word, lower: Word) -> Word:
+    def _eliminate(self, quotients: Word, under: Word, lower: Word) -> Word:
         """Take the column off what is left of A, and the first row of M off the others, which it returns."""
         left = len(quotients)
         rows, columns = np.tril_indices(left)
-        taken, moved = multiplied(
+        taken, moved = multiply(
             self._session, (quotients[rows], under[columns]), (quotients[:, None], lower[:1])
         )
-        taken, moved = shifted(
+        taken, moved = shift(
             self._session,
             (taken, _around(1 << (2 * PIVOT_SCALE + _L_BITS + 1)), PIVOT_SCALE),
             (moved, _around(1 << (M_SCALE + M_BITS + PIVOT_SCALE + _L_BITS)), PIVOT_SCALE),

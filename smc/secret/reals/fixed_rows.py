@@ -84,7 +84,7 @@ class RowsLayout:
         first = range(self.alice) if role is Role.ALICE else range(self.alice, self.alice + self.bob)
         return [*first, *range(self.alice + self.bob, self.size)]
 
-    def owned(self, role: Role) -> int:
+    def count_owned(self, role: Role) -> int:
         """How many of these it knows."""
         return self.alice if role is Role.ALICE else self.bob
 
@@ -96,9 +96,9 @@ class RowsLayout:
     def factor(self, role: Role, width: int) -> FactorShape:
         """Of a party's matrix in digits."""
         cut = [bits for bits in self.digits(width) for _ in range(self.shared)]
-        return FactorShape(self.rows, (self.scale + 2,) * self.owned(role) + tuple(cut))
+        return FactorShape(self.rows, (self.scale + 2,) * self.count_owned(role) + tuple(cut))
 
-    def encrypted(self, columns: int, rows: int) -> ColumnsLayout:
+    def columns_layout(self, columns: int, rows: int) -> ColumnsLayout:
         """Of columns of words that a party's rows of words are multiplied by.
 
         Raises:
@@ -126,7 +126,7 @@ class FixedRows:
     """
 
     def __init__(self, session: Session, layout: RowsLayout, own: Ints, shared: Word | None = None) -> None:
-        owned = layout.owned(session.role)
+        owned = layout.count_owned(session.role)
         if shared is None:
             shared = np.zeros((layout.rows, layout.shared), dtype=np.uint64, like=own)
         if own.shape != (layout.rows, owned) or shared.shape != (layout.rows, layout.shared):
@@ -183,14 +183,14 @@ class FixedRows:
         """
         words = values.ints.shares
         session, layout = self.session, self.layout
-        found = self._sent(words[:, None], 1).products(
+        found = self._send(words[:, None], 1).products(
             lambda part: self._matrix[part].view(np.int64), len(self._matrix), self._peer_columns
         )
         result = np.zeros(layout.size, dtype=np.uint64)
         own, peer = (layout.places(role) for role in (session.role, session.role.other))
         np.add.at(result, own, found[0][:, 0] + self._matrix @ words)
         np.add.at(result, peer, found[1][:, 0])
-        bounds = values.ints.bounds.hull(-values.ints.bounds).shifted(layout.scale).summed(layout.rows)
+        bounds = values.ints.bounds.hull(-values.ints.bounds).shift(layout.scale).sum_of(layout.rows)
         scale = layout.scale + values.scale
         return SecretReals(
             SecretInts.from_shares(session, result, bounds.fit("sum over rows"), scale), values.statements
@@ -211,7 +211,7 @@ class FixedRows:
         session, layout, words = self.session, self.layout, weights.ints.shares
         own, peer = (layout.places(role) for role in (session.role, session.role.other))
         weighed = self._matrix * words
-        crossed = self._exchanged().products(
+        crossed = self._exchange().products(
             lambda part: weighed[part].view(np.int64), len(own), self._peer_columns
         )
         pairs = list(combinations_with_replacement(range(len(own)), 2))
@@ -222,7 +222,7 @@ class FixedRows:
             found: Ints = (self._matrix[left] * self._matrix[right]).view(np.int64)
             return found
 
-        squares = self._sent(words[:, None], 1).products(products, len(pairs), len(peer_pairs))
+        squares = self._send(words[:, None], 1).products(products, len(pairs), len(peer_pairs))
         result = np.zeros((layout.size, layout.size), dtype=np.uint64)
         np.add.at(result, np.ix_(own, own), weighed @ self._matrix.T + _symmetric(squares[0][:, 0], pairs))
         np.add.at(result, np.ix_(peer, peer), _symmetric(squares[1][:, 0], peer_pairs))
@@ -263,10 +263,10 @@ class FixedRows:
             found: Ints = (matrix[left] * contiguous(z.T[right]).view(np.uint64)).view(np.int64)
             return found
 
-        crossed = self._exchanged().one_way(weighed_z if mine else None, count)
-        sent = layout.encrypted(1, len(places) * count)
+        crossed = self._exchange().one_way(weighed_z if mine else None, count)
+        sent = layout.columns_layout(1, len(places) * count)
         products = _OneWay(session, owner.other, sent, words[:, None]).products(pairs, len(places) * count)
-        peers = columns.encrypted(layout, len(others)).products(
+        peers = columns.encrypt(layout, len(others)).products(
             lambda part: weighed[part].view(np.int64), len(others)
         )
         result = np.zeros((layout.size, count), dtype=np.uint64)
@@ -280,10 +280,10 @@ class FixedRows:
         ints = SecretInts.from_shares(session, result, bounds, scale + weights.scale)
         return SecretReals(ints, weights.statements)
 
-    def _exchanged(self) -> _Exchanged:
+    def _exchange(self) -> _Exchanged:
         """The columns of both parties at the other one."""
         if self._columns is None:
-            self._columns = self._sent(contiguous(self._matrix.T), self._peer_columns)
+            self._columns = self._send(contiguous(self._matrix.T), self._peer_columns)
         return self._columns
 
     @property
@@ -315,18 +315,18 @@ class FixedRows:
         layout = self.layout
         places, at = layout.places(role), 0
         shared = words[layout.alice + layout.bob :]
-        parts = [words[places[: layout.owned(role)]]]
+        parts = [words[places[: layout.count_owned(role)]]]
         for bits in layout.digits(width):
             parts.append(shared << np.uint64(at))
             at += bits
         return np.concatenate(parts)
 
-    def _sent(self, columns: Word, peers: int) -> _Exchanged:
+    def _send(self, columns: Word, peers: int) -> _Exchanged:
         """Encrypt local columns for the peer, and take its, so many."""
         layout, own = self.layout, len(self._matrix)
         most = max(own, self._peer_columns)
         rows = most * (most + 1) // 2
-        mine, theirs = layout.encrypted(columns.shape[1], rows), layout.encrypted(peers, rows)
+        mine, theirs = layout.columns_layout(columns.shape[1], rows), layout.columns_layout(peers, rows)
         held, inner = exchange_columns(self.session, (mine, columns), theirs)
         return _Exchanged(held, inner, mine, theirs)
 
@@ -432,10 +432,10 @@ class OwnedColumns:
         """The first rows; local."""
         return OwnedColumns(self.session, self.owner, self.values[:count], self.scale)
 
-    def encrypted(self, layout: RowsLayout, rows: int) -> _OneWay:
+    def encrypt(self, layout: RowsLayout, rows: int) -> _OneWay:
         """The columns at the other party, sent once; for so many rows at a time of those of the layout."""
         if self._sent is None:
-            sent = layout.encrypted(self.count, rows)
+            sent = layout.columns_layout(self.count, rows)
             self._sent = _OneWay(self.session, self.owner, sent, contiguous(self.values).view(np.uint64))
         return self._sent
 

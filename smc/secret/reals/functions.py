@@ -343,13 +343,13 @@ def _factors(angles: Angles, part: slice, wanted: Sequence[Waves]) -> list[NDArr
     """The local numbers of some rows: Bob's cosines and sines, or Alice's for each function."""
     alice = angles.session.role is Role.ALICE
     return [
-        _turned(angles.words[part], angles.width, each, alice=alice)
+        _rotate(angles.words[part], angles.width, each, alice=alice)
         for each in (wanted if alice else wanted[:1])
     ]
 
 
 @of_shape(lambda words, width, each, *, alice: shape_array((2 * len(each.sines), len(words)), np.int64))
-def _turned(words: Word, width: int, each: Waves, *, alice: bool) -> NDArray[np.int64]:
+def _rotate(words: Word, width: int, each: Waves, *, alice: bool) -> NDArray[np.int64]:
     """The numbers of one party, shape (2 K, rows)."""
     turn = (words & np.uint64((1 << width) - 1)).astype(np.float64) * (2 * np.pi / 2.0**width)
     first = np.exp(1j * turn)

@@ -31,7 +31,7 @@ def publics(session: Session, values: list[int]) -> Word:
 
 
 @traced_once
-def multiplied(session: Session, *pairs: tuple[Word, Word]) -> list[Word]:
+def multiply(session: Session, *pairs: tuple[Word, Word]) -> list[Word]:
     """Products of shares of any shapes that broadcast, in one batch."""
     spread = [np.broadcast_arrays(*pair) for pair in pairs]
     left, right = (np.concatenate([pair[side].reshape(-1) for pair in spread]) for side in (0, 1))
@@ -47,7 +47,7 @@ def multiplied(session: Session, *pairs: tuple[Word, Word]) -> list[Word]:
 
 
 @traced_once
-def shifted(session: Session, *parts: tuple[Word, Bounds, int]) -> list[Word]:
+def shift(session: Session, *parts: tuple[Word, Bounds, int]) -> list[Word]:
     """Integers within bounds divided by 2**bits, or multiplied where bits are negative; in one batch."""
     near = iter(truncation.shift_near(session, [part for part in parts if part[2] > 0 and part[0].size]))
     return [

@@ -18,8 +18,8 @@ from smc.protocols.session import Session
 from smc.secret.bits import BOTH, SecretBits
 from smc.secret.ints import Public, SecretInts, concatenate, select
 from smc.secret.reals.reciprocals import reciprocal_of
-from smc.secret.reals.scans import prefix_products, rounded
-from smc.secret.reals.statements import Floats, Sealed, Statement, Statements, joined, seal
+from smc.secret.reals.scans import prefix_products, round_to
+from smc.secret.reals.statements import Floats, Sealed, Statement, Statements, join_statements, seal
 from smc.secret.sharing.bounds import Bounds
 from smc.secret.sharing.fixed import Fixed, as_fixed
 from smc.secret.sharing.truth import NoTruth
@@ -82,7 +82,9 @@ class SecretReals(NoTruth):
             DomainError: a value lies outside its range, or the range does not fit a word.
         """
         held = None if values is None else Fixed.of(np.asarray(values, dtype=np.float64), scale).held
-        return cls(SecretInts.from_plain(session, held, owner, _held(lower, upper, scale), shape, scale))
+        return cls(
+            SecretInts.from_plain(session, held, owner, _held_bounds(lower, upper, scale), shape, scale)
+        )
 
     @classmethod
     def sum_of_both(
@@ -102,7 +104,7 @@ class SecretReals(NoTruth):
         """
         fixed = Fixed.of(np.asarray(values, dtype=np.float64), scale)
         own = SecretInts.from_plain(
-            session, fixed.held, session.role, _held(lower, upper, scale), fixed.held.shape, scale
+            session, fixed.held, session.role, _held_bounds(lower, upper, scale), fixed.held.shape, scale
         )
         return cls(SecretInts.from_shares(session, own.shares, own.bounds + own.bounds, scale))
 
@@ -171,11 +173,11 @@ class SecretReals(NoTruth):
             DomainError: by what is known of them no number can lie within.
         """
         derived = self._ints.bounds
-        stated = _met(derived, _held(lower, upper, self.scale))
+        stated = _intersect(derived, _held_bounds(lower, upper, self.scale))
         if stated == derived:
             return self
         statement = Statement(self._ints, stated)
-        return type(self)(self._ints.bounded(stated), joined(self._statements, (statement,)))
+        return type(self)(self._ints.with_bounds(stated), join_statements(self._statements, (statement,)))
 
     def known(self, lower: Number, upper: Number) -> Self:
         """The same numbers, of which the caller knows that they lie within a range, whatever the data are.
@@ -183,11 +185,15 @@ class SecretReals(NoTruth):
         Raises:
             DomainError: by what is known of them no number can lie within.
         """
-        return self._as(self._ints.bounded(_met(self._ints.bounds, _held(lower, upper, self.scale))))
+        return self._as(
+            self._ints.with_bounds(_intersect(self._ints.bounds, _held_bounds(lower, upper, self.scale)))
+        )
 
     def given(self, *others: SecretReals) -> Self:
         """The same numbers, which mean something only if all that was stated of others holds, too."""
-        return type(self)(self._ints, joined(self._statements, *(other._statements for other in others)))
+        return type(self)(
+            self._ints, join_statements(self._statements, *(other._statements for other in others))
+        )
 
     def rescale(self, scale: int) -> Self:
         """The same numbers with another number of fractional bits, rounded to the nearest, exactly.
@@ -195,17 +201,17 @@ class SecretReals(NoTruth):
         Raises:
             DomainError: the range leaves no room.
         """
-        return self._as(rounded(self._ints, scale))
+        return self._as(round_to(self._ints, scale))
 
     def __neg__(self) -> Self:
         return self._as(-self._ints)
 
     def __add__(self, other: SecretReals | Public) -> Self:
-        left, right = self._aligned(other)
+        left, right = self._align(other)
         return self._from(left + right, other)
 
     def __sub__(self, other: SecretReals | Public) -> Self:
-        left, right = self._aligned(other)
+        left, right = self._align(other)
         return self._from(left - right, other)
 
     def __rsub__(self, other: Public) -> Self:
@@ -214,16 +220,16 @@ class SecretReals(NoTruth):
     def __mul__(self, other: SecretReals | Public) -> Self:
         factor = _factor(other)
         product = self._ints * factor
-        return self._from(rounded(product, max(self.scale, factor.scale)), other)
+        return self._from(round_to(product, max(self.scale, factor.scale)), other)
 
     def __matmul__(self, other: SecretReals | Public) -> Self:
         factor = _factor(other)
         product = self._ints @ factor
-        return self._from(rounded(product, max(self.scale, factor.scale)), other)
+        return self._from(round_to(product, max(self.scale, factor.scale)), other)
 
     def __rmatmul__(self, other: Public) -> Self:
         factor = as_fixed(other)
-        return self._as(rounded(factor @ self._ints, max(self.scale, factor.scale)))
+        return self._as(round_to(factor @ self._ints, max(self.scale, factor.scale)))
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -243,7 +249,7 @@ class SecretReals(NoTruth):
             return self._as(self._ints.sum(axis))
         shares = self._ints.shares
         found = np.add.reduce(shares.reshape(-1) if axis is None else shares, axis=axis or 0, dtype=np.uint64)
-        bounds = _held(*known, self.scale).fit("sum")
+        bounds = _held_bounds(*known, self.scale).fit("sum")
         held = SecretInts.from_shares(self.session, contiguous(found).reshape(-1), bounds, self.scale)
         return self._as(held)
 
@@ -262,7 +268,7 @@ class SecretReals(NoTruth):
         sums = np.add.accumulate(shares[..., ::-1] if reverse else shares, axis=-1, dtype=np.uint64)
         sums = sums[..., ::-1] if reverse else sums
         found = contiguous(np.moveaxis(sums if at is None else sums[..., list(at)], -1, axis))
-        bounds = self._ints.bounds.hull(self._ints.bounds.summed(shares.shape[-1])).fit("cumsum")
+        bounds = self._ints.bounds.hull(self._ints.bounds.sum_of(shares.shape[-1])).fit("cumsum")
         return self._as(SecretInts(self.session, found, bounds, self.scale, self._ints.owner))
 
     def cumprod(self, axis: int = -1, *, at: Sequence[int] | None = None) -> Self:
@@ -304,7 +310,7 @@ class SecretReals(NoTruth):
         zeros = SecretInts.from_bits(self._ints == 0)
         zeros = SecretInts(self.session, zeros.shares, zeros.bounds)
         found = self._ints + zeros.rescale(self.scale)
-        return self._as(found.bounded(Bounds(1, max(one, self._ints.bounds.upper))))
+        return self._as(found.with_bounds(Bounds(1, max(one, self._ints.bounds.upper))))
 
     def over(self, divisor: SecretReals, bits: int, largest: Number = 1) -> Self:
         """Quotients, rounded towards zero.
@@ -347,7 +353,7 @@ class SecretReals(NoTruth):
         The statements of all of them are tested here.
         """
         figures = (self, *others)
-        statements = joined(*(figure._statements for figure in figures))
+        statements = join_statements(*(figure._statements for figure in figures))
         return seal(self.session, [figure._ints for figure in figures], statements)
 
     def reveal(self, recipients: AbstractSet[Role] = BOTH) -> Floats | None:
@@ -372,9 +378,9 @@ class SecretReals(NoTruth):
 
     def _from(self, ints: SecretInts, other: SecretReals | Public) -> Self:
         more = other._statements if isinstance(other, SecretReals) else ()
-        return type(self)(ints, joined(self._statements, more))
+        return type(self)(ints, join_statements(self._statements, more))
 
-    def _aligned(self, other: SecretReals | Public) -> tuple[SecretInts, SecretInts | Fixed]:
+    def _align(self, other: SecretReals | Public) -> tuple[SecretInts, SecretInts | Fixed]:
         """Both operands at the larger scale of both."""
         operand = _factor(other)
         scale = max(self.scale, operand.scale)
@@ -386,19 +392,19 @@ def join(parts: Sequence[SecretReals], axis: int = 0) -> SecretReals:
     """Parts joined along an axis, at the largest scale of all; local."""
     scale = max(part.scale for part in parts)
     ints = concatenate([part.ints.rescale(scale) for part in parts], axis=axis)
-    return SecretReals(ints, joined(*(part.statements for part in parts)))
+    return SecretReals(ints, join_statements(*(part.statements for part in parts)))
 
 
 def _factor(other: SecretReals | Public) -> SecretInts | Fixed:
     return other.ints if isinstance(other, SecretReals) else as_fixed(other)
 
 
-def _held(lower: Number, upper: Number, scale: int) -> Bounds:
+def _held_bounds(lower: Number, upper: Number, scale: int) -> Bounds:
     """The least bounds of held integers around a range."""
     return Bounds(floor(Fraction(lower) * (1 << scale)), ceil(Fraction(upper) * (1 << scale)))
 
 
-def _met(derived: Bounds, stated: Bounds) -> Bounds:
+def _intersect(derived: Bounds, stated: Bounds) -> Bounds:
     """What lies within both.
 
     Raises:

@@ -41,7 +41,7 @@ from smc.secret.division import truncation
 from smc.secret.ints import SecretInts
 from smc.secret.products import words as products
 from smc.secret.products.words import word
-from smc.secret.reals.near import multiplied, public, publics, shifted
+from smc.secret.reals.near import multiply, public, publics, shift
 from smc.secret.reals.reciprocal_steps import GUARD_BITS, ReciprocalSteps
 from smc.secret.sharing.bounds import Bounds
 
@@ -104,37 +104,37 @@ def reciprocals(session: Session, counts: Word, steps: ReciprocalSteps) -> Word:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    raised, factor = _raised(session, counts, steps)
+    raised, factor = _raise(session, counts, steps)
     start = _start(session, raised, steps)
-    covered, value = multiplied(session, (raised, start), (factor, start))
+    covered, value = multiply(session, (raised, start), (factor, start))
     rest = public(session, 1 << steps.point) - covered
-    value, rest = shifted(
+    value, rest = shift(
         session,
         (value, steps.raw_bounds, steps.point - steps.quotient_bits),
         (rest, steps.rest_bounds, steps.point - steps.fraction),
     )
     # What a shift leaves out is one on average.
     rest += public(session, steps.point > steps.fraction)
-    more, square = multiplied(session, (value, rest), (rest, rest))
+    more, square = multiply(session, (value, rest), (rest, rest))
     grown = steps.quotient_bounds * steps.small_bounds
-    more, square = shifted(
+    more, square = shift(
         session, (more, grown, steps.fraction), (square, steps.small_bounds.square, steps.fraction)
     )
     value = value + more + public(session, 1)
-    (more,) = multiplied(session, (value, square + public(session, 1)))
-    (more,) = shifted(session, (more, grown, steps.fraction))
+    (more,) = multiply(session, (value, square + public(session, 1)))
+    (more,) = shift(session, (more, grown, steps.fraction))
     value = value + more + public(session, 1 + (1 << GUARD_BITS))
-    (result,) = shifted(session, (value, _lifted(steps), GUARD_BITS))
+    (result,) = shift(session, (value, _lifted_bounds(steps), GUARD_BITS))
     return result
 
 
-def _lifted(steps: ReciprocalSteps) -> Bounds:
+def _lifted_bounds(steps: ReciprocalSteps) -> Bounds:
     """Of the reciprocal before its guard bits go."""
     most = steps.quotient_bounds.upper + (2 << GUARD_BITS)
     return Bounds(steps.quotient_bounds.lower, most)
 
 
-def _raised(session: Session, counts: Word, steps: ReciprocalSteps) -> tuple[Word, Word]:
+def _raise(session: Session, counts: Word, steps: ReciprocalSteps) -> tuple[Word, Word]:
     """The counts times powers of four that bring them into the upper pair of octaves, and these powers."""
     both = np.stack([counts, np.full_like(counts, public(session, 1))])
     if steps.first:

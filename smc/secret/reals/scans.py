@@ -27,7 +27,7 @@ def prefix_products(factors: SecretInts, at: Sequence[int] | None) -> SecretInts
     return _scan(_reduce(factors, _blocks(factors.shape[1], at)))
 
 
-def rounded(ints: SecretInts, scale: int) -> SecretInts:
+def round_to(ints: SecretInts, scale: int) -> SecretInts:
     """At another scale, rounded to the nearest, halves up."""
     if scale >= ints.scale:
         return ints.rescale(scale)
@@ -74,4 +74,4 @@ def _scan(values: SecretInts) -> SecretInts:
 
 
 def _times(left: SecretInts, right: SecretInts) -> SecretInts:
-    return rounded(left * right, left.scale)
+    return round_to(left * right, left.scale)

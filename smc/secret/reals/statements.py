@@ -58,7 +58,7 @@ class Statement:
 Statements = tuple[Statement, ...]
 
 
-def joined(*several: Statements) -> Statements:
+def join_statements(*several: Statements) -> Statements:
     """All of them, each once."""
     return tuple(dict.fromkeys(statement for statements in several for statement in statements))
 

@@ -73,11 +73,11 @@ class Bounds:
         """The smallest bounds around both."""
         return Bounds(min(self.lower, other.lower), max(self.upper, other.upper))
 
-    def shifted(self, bits: int) -> Bounds:
+    def shift(self, bits: int) -> Bounds:
         """Times 2**bits."""
         return Bounds(self.lower << bits, self.upper << bits)
 
-    def summed(self, count: int) -> Bounds:
+    def sum_of(self, count: int) -> Bounds:
         """Of a sum of `count` such integers."""
         return Bounds(count * self.lower, count * self.upper)
 

@@ -101,7 +101,7 @@ class Fixed:
                 f"{operation}: the public operand has {self.scale} fractional bits, the secret one {scale}.",
                 "Give the public operand no more fractional bits than the secret one has.",
             )
-        self.bounds.shifted(scale - self.scale).fit(operation)
+        self.bounds.shift(scale - self.scale).fit(operation)
         return Fixed(self.held << (scale - self.scale), scale)
 
 

@@ -16,7 +16,7 @@ Inputs: nothing.
 Outputs: silent transfers, transfers with random choices and triples in both sessions.
 Learns: neither party anything.
 Assumes: `smc.oblivious.silent_transfers`, `smc.oblivious.prepared`.
-Cost: a flight of `smc.oblivious.silent_transfers.refills`, or of `smc.oblivious.cost.prepared`; steps take
+Cost: a flight of `smc.oblivious.silent_transfers.refills`, or of `smc.oblivious.cost.prepare`; steps take
 a round less where they use what was prepared.
 Reference: duetto; correlations before inputs: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
@@ -80,7 +80,7 @@ class Prefetch:
             taken: says how many correlated transfers and words of triples the steps from the delivery to the
                 last one take, by a traced run of them.
         """
-        words, whole = _ordered(network, lanes, comparisons)
+        words, whole = _order(network, lanes, comparisons)
         if network is None or taken is None:
             return cls(words, whole)
         prepared, triples = taken()
@@ -110,7 +110,7 @@ class Prefetch:
         return PAD_BYTES * self.words + _PREPARED_BYTES * self.prepared
 
 
-def _ordered(network: Network | None, lanes: int, comparisons: Iterable[tuple[int, int]]) -> tuple[int, bool]:
+def _order(network: Network | None, lanes: int, comparisons: Iterable[tuple[int, int]]) -> tuple[int, bool]:
     total = 0
     for count, bits in comparisons:
         if compares_in_lanes(count, bits, lanes) or not takes_silent(network, count, bits):

@@ -121,7 +121,7 @@ class OrderByTheData(DpNoise):
 
     def _transform(self, table: Table) -> Table:
         order = np.argsort(declared_numbers(table, "age"), kind="stable")
-        return super()._transform(table).taken(order)
+        return super()._transform(table).take(order)
 
 
 LAW_ALONE = (LawByTheData, 0.5, 160, 3, False)
@@ -418,15 +418,15 @@ def test_a_trained_distinguisher_adds_up_what_single_numbers_say():
     draw = Randomness(11)
     first, second = (np.stack([draw.normal(4000) + shift for _ in range(8)], axis=1) for shift in (0.0, 0.5))
     cut = 2000
-    learned = Distinguisher.trained(first[:cut], second[:cut], [f"x{n}" for n in range(8)], 0.0, ALARM)
+    learned = Distinguisher.train(first[:cut], second[:cut], [f"x{n}" for n in range(8)], 0.0, ALARM)
     assert learned.name == SCORE
     assert learned.loss(first[cut:], second[cut:], 0.0, ALARM) > 1
-    alone = Distinguisher.trained(first[:cut, :1], second[:cut, :1], ["x0"], 0.0, ALARM)
+    alone = Distinguisher.train(first[:cut, :1], second[:cut, :1], ["x0"], 0.0, ALARM)
     assert alone.loss(first[cut:, :1], second[cut:, :1], 0.0, ALARM) < 1
-    same = Distinguisher.trained(first[:cut], first[cut:], [f"x{n}" for n in range(8)], 0.0, ALARM)
+    same = Distinguisher.train(first[:cut], first[cut:], [f"x{n}" for n in range(8)], 0.0, ALARM)
     assert same.loss(first[:cut], first[cut:], 0.0, ALARM) < 1
     with pytest.raises(SpecError):
-        Distinguisher.trained(first[:2], second[:2], ["x"] * 8, 0.0, ALARM)
+        Distinguisher.train(first[:2], second[:2], ["x"] * 8, 0.0, ALARM)
 
 
 def test_no_more_can_be_shown_than_runs_allow():

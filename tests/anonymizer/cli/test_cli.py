@@ -228,7 +228,7 @@ def test_chunks_agree_on_dtypes(folder):
     mixed = "a,b,c,d,e\n1,1,x,True,\n2,,7,False,\n,2.5,9,True,\n4,3,,False,\n"
     Path("mixed.csv").write_text(mixed)
     whole = files.read("mixed.csv")
-    parts = [one.converted(one.names).native for one in files.tables("mixed.csv", 1)]
+    parts = [one.convert(one.names).native for one in files.tables("mixed.csv", 1)]
     assert len({tuple(part.dtypes) for part in parts}) == 1
     pd.testing.assert_frame_equal(pl.concat(parts).to_pandas(), whole)
 

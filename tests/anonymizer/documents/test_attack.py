@@ -163,7 +163,9 @@ def test_shared_words_are_counted_other_than_those_of_the_search():
     evaluation = SharedWords({DOCUMENT.name: ["mill", "Tallinn", "teacher", "fined", "yard"]}, 3)
     result = attacked(Web({"news": NEWS, "other": OTHER}), ("roof", "mill"))
     shared = {
-        tuple(one.text for one in search.keywords): evaluation.shared(DOCUMENT.name, search, search.hits[0])
+        tuple(one.text for one in search.keywords): evaluation.count_shared(
+            DOCUMENT.name, search, search.hits[0]
+        )
         for search in result.searches
     }
     assert shared == {("roof",): 4, ("mill",): 3, ("roof", "mill"): 3}
@@ -173,7 +175,7 @@ def test_shared_words_are_counted_other_than_those_of_the_search():
 def test_only_the_top_words_other_than_those_of_the_search_count():
     evaluation = SharedWords({DOCUMENT.name: ["roof", "yard", "Tallinn", "teacher", "fined"]}, 1, top=2)
     (search,) = attacked(Web({"news": NEWS}), ("roof",)).searches
-    assert evaluation.shared(DOCUMENT.name, search, search.hits[0]) == 1
+    assert evaluation.count_shared(DOCUMENT.name, search, search.hits[0]) == 1
 
 
 @pytest.mark.parametrize(("threshold", "succeeds"), [(3, True), (4, True), (5, False)])

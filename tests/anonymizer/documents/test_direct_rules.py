@@ -14,7 +14,7 @@ from tests.support.grids import grid
 
 def spans(text: str, language: Language, kind: str | None = None) -> list[str]:
     """The texts that the rules find, of one kind or all."""
-    found = Rules(language).found(Document("one.txt", text))
+    found = Rules(language).find(Document("one.txt", text))
     return [text[one.start : one.end] for one in found if kind in (None, one.kind)]
 
 
@@ -187,7 +187,7 @@ def test_japanese_codes(text: str, found: str) -> None:
 
 
 def test_an_individual_number_with_a_wrong_digit_is_only_a_long_number() -> None:
-    found = Rules("ja").found(Document("one.txt", "それは 1234 5678 9012 です"))
+    found = Rules("ja").find(Document("one.txt", "それは 1234 5678 9012 です"))
     assert [one.by for one in found] == ["digits"]
 
 
@@ -284,7 +284,7 @@ def test_each_rule_is_a_record_of_its_own() -> None:
 
 
 def test_a_finding_inside_another_of_its_kind_is_not_listed() -> None:
-    assert [one.by for one in Rules("en").found(Document("a", "On 31 May 1991."))] == ["date"]
+    assert [one.by for one in Rules("en").find(Document("a", "On 31 May 1991."))] == ["date"]
 
 
 UNITS = [
@@ -380,5 +380,5 @@ WAYS = [(unit, language) for unit in dict.fromkeys(UNITS) for language in LANGUA
 def test_no_text_makes_the_rules_slow(unit: str, language: Language) -> None:
     """The time limit of pytest ends a search that backtracks; a linear one needs about a second."""
     text = (unit * (40_000 // len(unit) + 1))[:40_000]
-    found = Rules(language).found(Document("hostile.txt", text + "!"))
+    found = Rules(language).find(Document("hostile.txt", text + "!"))
     assert all(0 <= one.start < one.end <= len(text) for one in found)

@@ -76,7 +76,7 @@ def files(folder: Path, cases: list[Annotated] = CASES) -> tuple[Path, Path]:
 def test_a_model_finds_people_that_it_has_not_seen(content: bytes, tagger: English) -> None:
     new = case(99, "Irma Zeller")
     words = tagger.words(new.document.text)
-    found = Trained.of(content).found(new.document, words)
+    found = Trained.of(content).find(new.document, words)
     assert [(new.document.text[one.start : one.end], one.kind) for one in found] == [
         ("Irma Zeller", "PERSON")
     ]
@@ -87,7 +87,7 @@ def test_a_smaller_threshold_masks_no_less(content: bytes, tagger: English) -> N
     text = "Mr Weber and the patient Irma Zeller went to Ankara. The clinic of Bremen paid."
     document, words = Document("a", text), tagger.words(text)
     masked = [
-        {at for hit in Trained.of(content, one).found(document, words) for at in range(hit.start, hit.end)}
+        {at for hit in Trained.of(content, one).find(document, words) for at in range(hit.start, hit.end)}
         for one in (1.0, 0.5, 0.1, 0.01, 1e-9)
     ]
     assert all(less <= more for less, more in pairwise(masked))
@@ -105,7 +105,7 @@ def test_a_threshold_out_of_range_is_refused(content: bytes, threshold: float) -
 
 
 def test_an_empty_document_has_no_findings(content: bytes) -> None:
-    assert Trained.of(content).found(Document("a", ""), ()) == ()
+    assert Trained.of(content).find(Document("a", ""), ()) == ()
 
 
 @pytest.mark.parametrize("identifier", ["NO_MASK", "DIRECT"])
@@ -281,7 +281,7 @@ def test_the_commands_name_what_is_wrong(tmp_path: Path) -> None:
 def test_presidio_is_used_where_it_is_installed() -> None:
     pytest.importorskip("presidio_analyzer", reason="the extra recognizers is not installed")
     text = "Write to anna@example.org or pay with 4111111111111111."
-    found = {text[one.start : one.end] for one in Presidio.of("en").found(Document("a", text))}
+    found = {text[one.start : one.end] for one in Presidio.of("en").find(Document("a", text))}
     assert {"anna@example.org", "4111111111111111"} <= found
 
 

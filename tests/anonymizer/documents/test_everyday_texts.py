@@ -41,21 +41,21 @@ def score(documents: tuple[Annotated, ...], language: Language) -> Score:
     found = Score()
     for one in documents:
         words = tagger_of(one.document.text, language).words(one.document.text)
-        found.add(one, words, Reading.of(one.document, words, language).masked(*recognizers(language)))
+        found.add(one, words, Reading.of(one.document, words, language).mask(*recognizers(language)))
     return found
 
 
 def masked(text: str, language: Language) -> list[str]:
     """What the first pass hides of a text."""
     words = tagger_of(text, language).words(text)
-    spans = Reading.of(Document("one.txt", text), words, language).masked(*recognizers(language))
+    spans = Reading.of(Document("one.txt", text), words, language).mask(*recognizers(language))
     return [text[start:end] for start, end in spans]
 
 
 def hides(text: str, part: str, language: Language) -> bool:
     """Whether every character of a part of a text but blanks is hidden."""
     words = tagger_of(text, language).words(text)
-    spans = Reading.of(Document("one.txt", text), words, language).masked(*recognizers(language))
+    spans = Reading.of(Document("one.txt", text), words, language).mask(*recognizers(language))
     first = text.index(part)
     covered = {at for start, end in spans for at in range(start, end)}
     return all(at in covered or text[at].isspace() for at in range(first, first + len(part)))
@@ -282,7 +282,7 @@ def test_disguised_addresses_of_mail(written: str, language: Language) -> None:
 )
 def test_a_place_is_no_address_of_mail(text: str) -> None:
     document = Document("one.txt", text)
-    assert not [one for one in Rules("en").found(document) if one.by in {"e-mail-disguised", "e-mail-said"}]
+    assert not [one for one in Rules("en").find(document) if one.by in {"e-mail-disguised", "e-mail-said"}]
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_short_titles_small_letters_and_foreign_names(text: str, name: str, lang
     ["It took 12 ms longer.", "I asked the dr about it.", "You miss nothing there.", "Both mr and mrs."],
 )
 def test_words_behind_what_is_no_title_stay(text: str) -> None:
-    assert not [one for one in Rules("en").found(Document("one.txt", text)) if one.by == "title-small"]
+    assert not [one for one in Rules("en").find(Document("one.txt", text)) if one.by == "title-small"]
 
 
 def test_two_people_that_and_joins_are_two() -> None:
@@ -320,7 +320,7 @@ def test_two_people_that_and_joins_are_two() -> None:
 
 
 def test_a_range_of_weekdays_is_no_title() -> None:
-    found = Rules("de").found(Document("one.txt", "Geöffnet Mo. bis Fr. Termine nach Absprache."))
+    found = Rules("de").find(Document("one.txt", "Geöffnet Mo. bis Fr. Termine nach Absprache."))
     assert not [one for one in found if one.by == "title-short-de"]
 
 

@@ -236,7 +236,7 @@ def test_the_shipped_model_keeps_its_figures_on_the_test_split() -> None:
     by = [one for name in STANDARD if (one := RECOGNIZERS[name]("en", THRESHOLD))]
     for one in given:
         words = tagger.words(one.document.text)
-        hits = [hit for each in by for hit in each.found(one.document, words)]
+        hits = [hit for each in by for hit in each.find(one.document, words)]
         score.add(one, words, [hit.span for hit in findings(one.document, words, hits)])
     assert Counter(key[0] for key in score.spans.elements()) == {"DIRECT": 71, "QUASI": 855}
     assert score.recall("DIRECT") >= 0.98

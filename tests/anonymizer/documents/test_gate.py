@@ -167,7 +167,7 @@ class Faulty:
         return getattr(self.good, name)
 
     def written(self, edits):
-        return self.change(self.good.written(edits))
+        return self.change(self.good.apply_edits(edits))
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_following_the_message_to_the_letter_works(run, tmp_path, monkeypatch, k
     from anonymizer.documents.sanitizer import Sanitizer
 
     def found_again(self, name, text, edits):
-        kept = {word.lower() for word in self.kept(name)}
+        kept = {word.lower() for word in self.kept_texts(name)}
         return [Success(("kite",), "news.txt")] if "kite" in text and "kite" not in kept else []
 
     monkeypatch.setattr(Sanitizer, "found_again", found_again)

@@ -171,7 +171,7 @@ def test_a_document_is_prepared():
         "The girl fell in the yard.",
         "A boy in a yard.",
     ]
-    prepared = Preprocessing([read(one) for one in texts[:2]], [read(texts[2])], weights=ACCIDENTS).prepared(
+    prepared = Preprocessing([read(one) for one in texts[:2]], [read(texts[2])], weights=ACCIDENTS).prepare(
         read(texts[0])
     )
     assert {one.lemma for one in prepared.keywords[:2]} == {"kallas", "tallinn"}

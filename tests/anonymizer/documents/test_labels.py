@@ -28,10 +28,10 @@ def test_labels_are_learned():
 
 
 def test_evaluation_is_of_documents_that_were_not_seen():
-    found = Labeller(WORDS, LABELS).evaluated("fatal")
+    found = Labeller(WORDS, LABELS).evaluate("fatal")
     assert (found.true_positive + found.false_negative, found.accuracy) == (30, 1.0)
     shuffled = list(np.random.default_rng(1).permutation(LABELS))
-    by_chance = Labeller(WORDS, shuffled).evaluated("fatal")
+    by_chance = Labeller(WORDS, shuffled).evaluate("fatal")
     # labels that say nothing: above 0.9 of 60 is a chance below 1e-9
     assert by_chance.accuracy < 0.9
 
@@ -45,7 +45,7 @@ def test_the_table_of_a_classifier_says_how_right_it_is():
 def test_the_label_decides_how_many_keywords_there_are():
     interest = Interest({"fatal": 5, "light": 0})
     prepare = Preprocessing(WORDS, labeller=Labeller(WORDS, LABELS), interest=interest)
-    fatal, light = (prepare.prepared(WORDS[at]) for at in (1, 2))
+    fatal, light = (prepare.prepare(WORDS[at]) for at in (1, 2))
     assert (fatal.label, len(fatal.keywords)) == ("fatal", 5)
     assert (light.label, light.keywords) == ("light", ())
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_learned_from_is_refused(labels, said):
 
 def test_a_label_that_no_document_has_cannot_be_judged():
     with pytest.raises(TableError, match="No document is labelled 'grave'"):
-        Labeller(WORDS, LABELS).evaluated("grave")
+        Labeller(WORDS, LABELS).evaluate("grave")
 
 
 def table(**columns):

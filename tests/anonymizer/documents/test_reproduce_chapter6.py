@@ -85,7 +85,7 @@ def test_sanitized_cases_are_not_found_and_keep_almost_all_words(study):
     for one in after:
         assert one.changed(deleted=True) <= one.changed()
         # an attack by other means than the loop's own: every pair of words of the first group of the result
-        left = study.preprocessing.prepared(one.case.words(one.done.edits)).keywords
+        left = study.preprocessing.prepare(one.case.words(one.done.edits)).keywords
         hits = [hit for pair in combinations(left, 2) for hit in study.attacker.engine.search(
             tuple(word.text for word in pair))]  # fmt: skip
         own = one.case.document.name

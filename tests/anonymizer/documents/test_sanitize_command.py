@@ -142,7 +142,7 @@ def test_what_a_person_keeps_stays_and_is_said(home, run):
 def test_an_interrupted_run_goes_on_where_it_stopped(home, run, monkeypatch):
     from anonymizer.documents import sanitizer
 
-    plain = sanitizer.Sanitizer.treated
+    plain = sanitizer.Sanitizer.treat
     done = []
 
     def treated(self, name):
@@ -151,13 +151,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(home, run, monkeypatch):
         done.append(name)
         return plain(self, name)
 
-    monkeypatch.setattr(sanitizer.Sanitizer, "treated", treated)
+    monkeypatch.setattr(sanitizer.Sanitizer, "treat", treated)
     said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=130)
     assert said["error"]["code"] == "interrupted"
     assert not (home / "out").exists()
     again = []
     monkeypatch.setattr(
-        sanitizer.Sanitizer, "treated", lambda self, name: again.append(name) or plain(self, name)
+        sanitizer.Sanitizer, "treat", lambda self, name: again.append(name) or plain(self, name)
     )
     run("reports", "--spec", "sanitize.toml", "-o", "out")
     assert again == ["report-03.txt"]

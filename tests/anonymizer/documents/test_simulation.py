@@ -65,7 +65,7 @@ def test_the_document_itself_in_the_web_is_not_the_person_found():
 
 def test_without_names_shared_words_say_what_was_found():
     preprocessing = Preprocessing([read(TEXT)], OTHERS)
-    top = preprocessing.prepared(read(TEXT)).top
+    top = preprocessing.prepare(read(TEXT)).top
     attack = SimulatedAttacks(CASE, preprocessing, Attacker(Web(WEB)), SharedWords({CASE.name: top}, 4))
     found = attack(read(TEXT))
     assert {one.found for one in found} == {"news.html"}

@@ -15,7 +15,7 @@ def test_a_model_of_spacy_says_names() -> None:
     model = spacy.blank("en")
     ruler = model.add_pipe("entity_ruler")
     ruler.add_patterns([{"label": "PERSON", "pattern": "Ann Lee"}, {"label": "PRODUCT", "pattern": "soap"}])
-    found = Spacy(model).found(Document("a.txt", "Yesterday Ann Lee bought soap."))
+    found = Spacy(model).find(Document("a.txt", "Yesterday Ann Lee bought soap."))
     assert [(one.start, one.end, one.kind, one.by) for one in found] == [(10, 17, "PERSON", "spacy")]
 
 
@@ -25,7 +25,7 @@ def test_a_japanese_model_says_names() -> None:
         "ja_ginza", reason="GiNZA's model is not installed: pip install --no-deps ja_ginza ginza plac"
     )
     text = "昨日、山田太郎が東京に来た。"
-    found = Spacy.of("ja").found(Document("a.txt", text))
+    found = Spacy.of("ja").find(Document("a.txt", text))
     assert ("山田太郎", "PERSON") in [(text[one.start : one.end], one.kind) for one in found]
 
 

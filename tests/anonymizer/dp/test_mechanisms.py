@@ -86,8 +86,8 @@ def test_an_audit_finds_no_more_than_the_claim_and_most_of_it():
         lambda: Smooth(float("nan"), 0.1),
         lambda: SmoothTTest(20.0, 0.1, 4.0, (0.0, 4.0)).released([1.0, 2.0], [3.0, 1.0]),
         lambda: Smooth(1.0, 1.0),
-        lambda: Smooth(1.0, 0.1).released([1.0, 2.0], 1.0),
-        lambda: Smooth(1.0, 0.1).released([1.0], -1.0),
+        lambda: Smooth(1.0, 0.1).release([1.0, 2.0], 1.0),
+        lambda: Smooth(1.0, 0.1).release([1.0], -1.0),
         lambda: median_local([], 0, 4),
         lambda: median_local([5.0], 0, 4),
         lambda: median_smooth([1.0], 0, 4, 0.0),
@@ -131,9 +131,9 @@ def test_noise_by_smooth_sensitivity():
     smooth = Smooth(2.0, 1e-3, 2)
     assert smooth.alpha == pytest.approx(2 / (5 * sqrt(2 * log(2000))))
     assert smooth.beta == pytest.approx(2 / (4 * (2 + log(2000))))
-    drawn = np.array([smooth.released([1.0, 5.0], 0.5) for _ in range(1000)])
+    drawn = np.array([smooth.release([1.0, 5.0], 0.5) for _ in range(1000)])
     assert kstest((drawn[:, 1] - 5) * smooth.alpha / 0.5, norm.cdf).pvalue > ALARM
-    assert smooth.released([1.0, 2.0], 0.0).tolist() == [1.0, 2.0]
+    assert smooth.release([1.0, 2.0], 0.0).tolist() == [1.0, 2.0]
 
 
 def test_dummies_make_a_query_defined_and_its_sensitivity_finite():

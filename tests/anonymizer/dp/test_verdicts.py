@@ -63,7 +63,7 @@ MEANS = WithDummies(fmean, (0.0, 1.0), (0.0, 0.5, 1.0))
 
 def of_median(other: bool) -> float:
     bound = median_smooth(TABLES[other], 0, 4, MEDIAN.beta)
-    return float(MEDIAN.released([median(TABLES[other])], bound)[0])
+    return float(MEDIAN.release([median(TABLES[other])], bound)[0])
 
 
 def of_t(other: bool) -> float:
@@ -118,7 +118,7 @@ def test_every_mechanism_has_a_verdict():
         name
         for module in (dummies, smooth, ttest)
         for name, one in inspect.getmembers(module, inspect.isclass)
-        if one.__module__ == module.__name__ and hasattr(one, "released")
+        if one.__module__ == module.__name__ and hasattr(one, "release")
     }
     assert drawing | releasing == set(CASES)
 

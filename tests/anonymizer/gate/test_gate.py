@@ -106,11 +106,11 @@ def test_a_seed_repeats_the_order():
 
 
 def _changed(name: str, cells):
-    return lambda made: made.replaced({name: cells(made)})
+    return lambda made: made.replace({name: cells(made)})
 
 
 def _planted(made: Table, rogue_cells) -> Table:
-    return made.replaced({"extra": rogue_cells})
+    return made.replace({"extra": rogue_cells})
 
 
 def test_a_method_that_plants_a_column_is_refused():
@@ -120,7 +120,7 @@ def test_a_method_that_plants_a_column_is_refused():
 
 def test_a_method_that_plants_a_code_in_another_column_is_refused():
     def planted(made: Table) -> Table:
-        return made.replaced({"account": 5 + np.arange(len(made)) * 1.5})
+        return made.replace({"account": 5 + np.arange(len(made)) * 1.5})
 
     assert "altered" in spoiled(planted)
 
@@ -196,7 +196,7 @@ def test_noise_keeps_the_declared_type():
     written(release, "out.csv")
     cells = release.table.numbers("age") + 0.5
     with pytest.raises(GateError) as error:
-        written(replace(release, table=release.table.replaced({"age": cells})), "other.csv")
+        written(replace(release, table=release.table.replace({"age": cells})), "other.csv")
     assert rules(error) == ["type"]
 
 
@@ -261,7 +261,7 @@ def test_noise_that_vanishes_in_rounding_is_no_defect_of_the_program():
         dose=[f"{number % 7}.10" for number in range(len(people()))]
     )
     frame.to_csv("data.csv", index=False)
-    original = files.table(Path("data.csv"), Dialect()).declared(ROLES, HIERARCHIES)
+    original = files.table(Path("data.csv"), Dialect()).declare(ROLES, HIERARCHIES)
 
     def released(scale: float) -> None:
         noise = Noise(scales={"dose": scale}, columns=("dose",), random_state=3)

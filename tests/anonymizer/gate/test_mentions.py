@@ -165,7 +165,7 @@ def warned(changed: dict[int, tuple[str, str]]) -> list[str]:
     frame = pl.DataFrame({"name": holders, "note": notes})
     table = Table.of(frame, Roles(identifiers=("name",), sensitive=("note",)))
     order = np.arange(200)[::-1].copy()
-    return list(few_mentions(table, table.taken(order).without(("name",)), order))
+    return list(few_mentions(table, table.take(order).without(("name",)), order))
 
 
 def test_one_or_two_texts_with_the_name_of_their_row_are_a_warning():

@@ -37,7 +37,7 @@ def test_a_column_in_another_order_is_read_as_a_table_in_that_order(ending, tmp_
     draw = np.random.default_rng(seeded().below(1 << 32, 1))
     for _ in range(5):
         order = draw.permutation(len(table))
-        turned = table.taken(order)
+        turned = table.take(order)
         for name in COLUMNS:
             got, wanted = ColumnView.of(table, name).permuted(order), ColumnView.of(turned, name)
             assert list(got.values) == list(wanted.values)

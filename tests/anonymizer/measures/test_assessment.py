@@ -249,7 +249,7 @@ def test_records_with_gaps_are_looked_for_too():
     assert (looked.records, looked.total) == (240, 240)
     there = ~original.missing("town")
     assert looked.simulation.found.tolist() == there.tolist()
-    complete = original.taken(np.flatnonzero(there))
+    complete = original.take(np.flatnonzero(there))
     alone = Pipeline(steps=[("g", Generalization(levels={"age": 1, "town": 1}))])
     expected = looked_for(complete, alone.fit_transform_table(complete), alone).simulation
     assert looked.simulation.candidates[there].tolist() == expected.candidates.tolist()

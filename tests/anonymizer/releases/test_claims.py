@@ -46,7 +46,7 @@ def payers(last: int) -> pd.DataFrame:
 
 def released(document: dict, frame: pd.DataFrame) -> Release:
     spec = parse(document, Path())
-    return spec.pipeline().release(Table.of(frame).declared(spec.roles, spec.hierarchies, spec.schema))
+    return spec.pipeline().release(Table.of(frame).declare(spec.roles, spec.hierarchies, spec.schema))
 
 
 LEARNED = {
@@ -165,7 +165,7 @@ def test_one_cell_does_not_decide_whether_declared_categories_are_categories(tmp
     for number, last in enumerate(("2", "3+")):
         path = tmp_path / f"{number}.csv"
         path.write_text("kids\n" + "0\n1\n2\n" * 60 + f"{last}\n")
-        table = files.table(path).declared(spec.roles, spec.hierarchies, spec.schema)
+        table = files.table(path).declare(spec.roles, spec.hierarchies, spec.schema)
         made = spec.pipeline().release(table)
         found.append((made.manifest.epsilon, set(made.native["kids"]), made.native["kids"].dtype))
     assert found[0] == found[1]
@@ -216,7 +216,7 @@ class BesideGaps(DpNoise):
     def _transform(self, table):
         found = super()._transform(table)
         gaps = {name: table.missing(name) for name in self.columns_of(table)}
-        return found.replaced({n: np.where(gone, np.nan, found.numbers(n)) for n, gone in gaps.items()})
+        return found.replace({n: np.where(gone, np.nan, found.numbers(n)) for n, gone in gaps.items()})
 
     def provenance(self, table):
         found = super().provenance(table)
@@ -312,7 +312,7 @@ class KeepsACopy(Method):
     keeps_classes: ClassVar[bool] = True
 
     def provenance(self, table):
-        return table.provenance.recoded({"copy": table.provenance.content("age")}, gaps="none")
+        return table.provenance.recode({"copy": table.provenance.content("age")}, gaps="none")
 
     def _fit(self, table):
         pass
@@ -339,13 +339,13 @@ class Beside(Method):
     keeps_classes: ClassVar[bool] = True
 
     def provenance(self, table):
-        return table.provenance.recoded({"about": table.provenance.content("age")}, gaps="none")
+        return table.provenance.recode({"about": table.provenance.content("age")}, gaps="none")
 
     def _fit(self, table):
         pass
 
     def _transform(self, table):
-        return table.replaced({"about": table.numbers("age").astype(np.int64) // 10})
+        return table.replace({"about": table.numbers("age").astype(np.int64) // 10})
 
 
 class Copies(Method):
@@ -357,13 +357,13 @@ class Copies(Method):
     keeps_classes: ClassVar[bool] = False
 
     def provenance(self, table):
-        return table.provenance.recoded({"pay": table.provenance.content("age")}, gaps="none")
+        return table.provenance.recode({"pay": table.provenance.content("age")}, gaps="none")
 
     def _fit(self, table):
         pass
 
     def _transform(self, table):
-        return table.replaced({"pay": table.numbers("age") / 20})
+        return table.replace({"pay": table.numbers("age") / 20})
 
 
 def test_noise_on_a_cell_does_not_account_for_another_one_that_is_made_of_it():

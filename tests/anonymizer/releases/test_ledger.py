@@ -41,7 +41,7 @@ def dp(epsilon: float, delta: float = 0.0, neighbours: str = "replace") -> Manif
 
 def ledger_with(*manifests: Manifest, source: SourceTable = HERE) -> ReleaseLedger:
     ledger = ReleaseLedger(Path(NAME).resolve())
-    with ledger.opened() as held:
+    with ledger.open() as held:
         for one in manifests:
             held.record(source, one, Path("out.csv"))
     return ledger
@@ -75,7 +75,7 @@ def test_a_changed_ledger_is_refused(tamper):
     ledger.path.write_bytes(b"".join(line + b"\n" for line in tamper(lines)))
     with pytest.raises(LedgerError, match="is broken"):
         ledger.history(HERE)
-    with pytest.raises(LedgerError, match="is broken"), ledger.opened():
+    with pytest.raises(LedgerError, match="is broken"), ledger.open():
         pass
 
 
@@ -84,11 +84,11 @@ def test_half_a_line_is_put_aside_and_a_whole_one_counts():
     whole = ledger.path.read_bytes()
     ledger.path.write_bytes(whole[:-1])
     assert ledger.history(HERE).spent.epsilon == 1.0  # read without the lock: perhaps it is being written
-    with ledger.opened() as held:
+    with ledger.open() as held:
         assert held.history(HERE).spent.epsilon == 3.0
     assert ledger.path.read_bytes() == whole
     ledger.path.write_bytes(whole[:-20])
-    with ledger.opened() as held:
+    with ledger.open() as held:
         held.record(HERE, dp(5.0), Path("out.csv"))
     assert ledger.history(HERE).spent.epsilon == 6.0
     assert Path(f"{NAME}.torn-1").read_bytes() == whole.splitlines()[1][:-19]
@@ -96,7 +96,7 @@ def test_half_a_line_is_put_aside_and_a_whole_one_counts():
 
 def test_an_empty_ledger_leaves_no_file():
     ledger = ReleaseLedger(Path(NAME).resolve())
-    with ledger.opened():
+    with ledger.open():
         assert Path(NAME).exists()
     assert not Path(NAME).exists()
 
@@ -104,7 +104,7 @@ def test_an_empty_ledger_leaves_no_file():
 def test_the_ledger_is_held_by_one_at_a_time():
     ledger = ledger_with(dp(1.0))
     other = os.open(ledger.path, os.O_RDWR)
-    with ledger.opened(), pytest.raises(BlockingIOError):
+    with ledger.open(), pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(other)
@@ -115,9 +115,9 @@ def test_many_at_once_write_one_chain():
 
     def writes() -> None:
         for _ in range(10):
-            with ReleaseLedger(Path(NAME).resolve()).opened() as held:
+            with ReleaseLedger(Path(NAME).resolve()).open() as held:
                 held.record(HERE, dp(1.0), Path("out.csv"))
-            with ReleaseLedger(Path("empty.jsonl").resolve()).opened():
+            with ReleaseLedger(Path("empty.jsonl").resolve()).open():
                 pass
 
     threads = [threading.Thread(target=writes) for _ in range(4)]
@@ -158,7 +158,7 @@ def test_losses_of_rows_are_in_no_sum_of_persons():
 
 def test_a_limit_counts_all_releases_and_the_last_word_counts():
     ledger = ledger_with(dp(0.1), dp(0.1))
-    with ledger.opened() as held:
+    with ledger.open() as held:
         held.limit(HERE, Limit(0.3, 1e-6))
         assert not held.history(HERE).beyond(PrivacyLoss(0.1))
         assert "would be 0.4" in held.history(HERE).beyond(PrivacyLoss(0.2))
@@ -174,7 +174,7 @@ def test_a_limit_counts_all_releases_and_the_last_word_counts():
 
 def test_what_was_withdrawn_counts_no_more_and_stays_on_record():
     ledger = ledger_with(dp(1.0), dp(2.0))
-    with ledger.opened() as held:
+    with ledger.open() as held:
         for number, why in ((1, ""), (7, "never given out")):
             with pytest.raises(SpecError):
                 held.withdraw(HERE, number, why)
@@ -198,7 +198,7 @@ def test_a_release_is_recorded_before_it_gets_its_name(monkeypatch):
 
     monkeypatch.setattr(Staging, "publish", crashes)
     release = pipeline(LocalRecoding(k=3)).release(table())
-    with ReleaseLedger(Path(NAME).resolve()).opened() as held:
+    with ReleaseLedger(Path(NAME).resolve()).open() as held:
         recording = Recording.of(held, HERE)
         with pytest.raises(KeyboardInterrupt):
             Gate().write(release, Path("out.csv"), recording=recording)
@@ -216,7 +216,7 @@ def test_without_its_record_nothing_is_released(monkeypatch):
         raise OSError(28, "No space left on device")
 
     release = pipeline(LocalRecoding(k=3)).release(table())
-    with ledger.opened() as held:
+    with ledger.open() as held:
         monkeypatch.setattr("commons.logs.files.os.pwrite", full)
         with pytest.raises(LedgerError, match="No space left"):
             Gate().write(release, Path("out.csv"), recording=Recording.of(held, HERE))
@@ -227,7 +227,7 @@ def test_without_its_record_nothing_is_released(monkeypatch):
 def test_the_manifest_says_what_the_releases_come_to():
     ledger_with(dp(1.0), dp(0.5, 1e-6))
     release = pipeline(LocalRecoding(k=3)).release(table())
-    with ReleaseLedger(Path(NAME).resolve()).opened() as held:
+    with ReleaseLedger(Path(NAME).resolve()).open() as held:
         Gate().write(release, Path("out.parquet"), recording=Recording.of(held, HERE))
     together = json.loads(Path("out.parquet.manifest.json").read_text())["together"]
     assert (together["releases"], together["without_epsilon"]) == (3, 1)
@@ -236,7 +236,7 @@ def test_the_manifest_says_what_the_releases_come_to():
 
 def test_the_gate_refuses_what_the_ledger_refuses():
     ledger = ledger_with(dp(1.0))
-    with ledger.opened() as held:
+    with ledger.open() as held:
         held.limit(HERE, Limit(2.0))
         recording = Recording.of(held, HERE)
         with pytest.raises(GateError, match="budget"):
@@ -279,4 +279,4 @@ def test_contents_are_recognized_in_another_order_and_kind_of_file():
 
 def test_a_folder_without_rights_is_named():
     with pytest.raises((LedgerError, FileError), match="cannot be used"):
-        ReleaseLedger(Path("missing", NAME).absolute()).opened().__enter__()
+        ReleaseLedger(Path("missing", NAME).absolute()).open().__enter__()

@@ -109,7 +109,7 @@ class Silent(Method):
 
     def _transform(self, table):
         noise = Randomness().integers(100, len(table))
-        return table.replaced({"age": table.numbers("age") + noise + 0.5})
+        return table.replace({"age": table.numbers("age") + noise + 0.5})
 
 
 class Drawn(Method):
@@ -127,7 +127,7 @@ class Drawn(Method):
         pass
 
     def _transform(self, table):
-        drawn = table.taken(np.zeros(len(table), dtype=np.int64))
+        drawn = table.take(np.zeros(len(table), dtype=np.int64))
         return Table.of(drawn.native, table.roles) if self.anew else drawn
 
 

@@ -89,7 +89,7 @@ def ends(label: str) -> tuple[float, float]:
 
 def test_risks_are_those_of_the_simulator(home):
     spec = read_spec(home / "s.toml")
-    table = files.table(home / "data.csv").declared(spec.roles, spec.hierarchies, spec.schema)
+    table = files.table(home / "data.csv").declare(spec.roles, spec.hierarchies, spec.schema)
     pipeline = spec.pipeline(3)
     release = pipeline.fit_transform_table(table)
     found = record_risks(table, release, pipeline)
@@ -101,7 +101,7 @@ def test_risks_are_those_of_the_simulator(home):
 
 def test_where_the_simulator_takes_too_long_all_are_measured_by_rows_alike(home, monkeypatch):
     spec = read_spec(home / "s.toml")
-    table = files.table(home / "data.csv").declared(spec.roles, spec.hierarchies, spec.schema)
+    table = files.table(home / "data.csv").declare(spec.roles, spec.hierarchies, spec.schema)
     pipeline = spec.pipeline(3)
     release = pipeline.fit_transform_table(table)
     monkeypatch.setattr(simulator, "PAIRS", 1)

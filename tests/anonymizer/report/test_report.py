@@ -219,7 +219,7 @@ def test_many_findings_of_one_rule_are_gathered():
 
 def test_what_is_claimed_and_what_not():
     table = people()
-    table = table.declared(table.roles, table.hierarchies, Schema({"age": Column("integer", 0, 120)}))
+    table = table.declare(table.roles, table.hierarchies, Schema({"age": Column("integer", 0, 120)}))
     pipeline = Pipeline(steps=[("noise", DpNoise(epsilon=1.0, columns=("age",)))])
     release = pipeline.release(table)
     told = " ".join(cautions(table, release.table, None, pipeline))
@@ -256,7 +256,7 @@ def test_drawings_do_not_share_names():
 
 def test_large_tables_are_scored_by_a_part():
     table = people(600)
-    release = table.taken(np.arange(0, 600, 2))
+    release = table.take(np.arange(0, 600, 2))
     part = propensity(table, release, ("age", "illness"), rows=90, random_state=1)
     whole = propensity(table, release, ("age", "illness"))
     assert part.expected == pytest.approx(10 * whole.expected, rel=0.25)

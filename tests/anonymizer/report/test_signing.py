@@ -120,7 +120,7 @@ def test_the_specification_is_shown_whole_where_nothing_is_rare():
     common = SPEC.replace(', ["Hum", "S", "*"]', "").replace(', "kuru"', "")
     common = common.replace('mood = { type = "category", categories = ["good", "bad"] }\n', "")
     spec = parse(tomllib.loads(common), Path())
-    table = Table.of(people()).declared(spec.roles, None, spec.schema)
+    table = Table.of(people()).declare(spec.roles, None, spec.schema)
     text, left = show_specification(spec.document, table)
     assert left == ()
     assert tomllib.loads(text) == spec.document
@@ -151,7 +151,7 @@ def judged(*steps, columns=("age", "city", "illness"), question=None, known=True
     spec = parse(tomllib.loads(SPEC), Path())
     schema = Schema({"age": Column("integer", 0, 120)})
     roles = Roles(quasi_identifiers=("age", "city"), sensitive=("illness",))
-    table = Table.of(people()[list(columns)]).declared(roles, spec.hierarchies, schema)
+    table = Table.of(people()[list(columns)]).declare(roles, spec.hierarchies, schema)
     pipeline = Pipeline(steps=[(str(n), step) for n, step in enumerate(steps)])
     release = pipeline.fit_transform_table(table)
     found = assess(table, release, pipeline if known else None, question or Question(seed=1))

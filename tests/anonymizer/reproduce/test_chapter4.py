@@ -35,7 +35,7 @@ def adult(datasets):
 
 
 def part(table, rows: int = 6000):
-    return table.taken(np.arange(0, len(table), len(table) // rows))
+    return table.take(np.arange(0, len(table), len(table) // rows))
 
 
 def test_generalization_alone_gives_the_printed_figures(datasets, adult):

@@ -177,7 +177,7 @@ def test_errors_name_the_column():
     with pytest.raises(TableError, match="knows no column"):
         linkability(original, release, known=((), ("age",)))
     with pytest.raises(TableError, match="no rows"):
-        singling_out(original, release, original.taken(np.array([], dtype=np.int64)))
+        singling_out(original, release, original.take(np.array([], dtype=np.int64)))
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

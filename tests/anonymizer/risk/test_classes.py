@@ -158,7 +158,7 @@ def test_values_that_look_alike_are_told():
 
 def test_closeness_is_told_against_the_release_and_the_table():
     original = ill([1, 2, 3, 3], zip=list("aabb"))
-    release = original.taken(np.array([0, 1, 2]))
+    release = original.take(np.array([0, 1, 2]))
     found = class_risk(release, original).sensitive["ill"].t
     assert found["equal"].release == pytest.approx(2 / 3)
     assert found["equal"].table == pytest.approx(1 / 2)

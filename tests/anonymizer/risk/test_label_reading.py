@@ -108,8 +108,8 @@ def test_a_safe_release_is_not_called_linkable():
 def test_a_column_that_leaks_beside_safe_ones_is_found():
     original, control = patients(3000, 6), patients(3000, 7)
     visit = Randomness(8).permutation(6000).astype(np.float64)
-    original = original.replaced({"ward": visit[:3000]})
-    control = control.replaced({"ward": visit[3000:]})
+    original = original.replace({"ward": visit[:3000]})
+    control = control.replace({"ward": visit[3000:]})
     roles = Roles(quasi_identifiers=("age", "zip", "sex"), sensitive=("ill",))
     table = Table.of(original.native, roles, {key: HIERARCHIES[key] for key in ("age", "zip", "sex")})
     release = LocalRecoding(k=20).fit_transform_table(table)

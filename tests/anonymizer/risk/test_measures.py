@@ -33,7 +33,7 @@ def test_the_three_risks_by_hand():
 def test_a_population_without_the_released_is_refused():
     release = Table.of(RELEASE, ROLES)
     with pytest.raises(TableError, match=r"people like the one in row 1"):
-        journalist_risk(release, Table.of(RELEASE.iloc[1:], ROLES).taken(np.array([1, 2])))
+        journalist_risk(release, Table.of(RELEASE.iloc[1:], ROLES).take(np.array([1, 2])))
     with pytest.raises(TableError, match="no quasi-identifiers"):
         prosecutor_risk(Table.of(RELEASE))
 

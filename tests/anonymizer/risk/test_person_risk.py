@@ -141,7 +141,7 @@ def test_a_population_as_it_was_collected_is_counted_by_what_labels_cover():
     people = Table.of(pd.DataFrame({"age": [21, 25, 40, 30, 29, 77], "town": list("abcaac")}))
     assert journalist_risk(release, people, original).rows == pytest.approx([1 / 3, 1 / 3, 1 / 2])
     with pytest.raises(TableError, match=r"0 people like the one in row 1 of the release") as caught:
-        journalist_risk(release, people.taken(np.array([2, 3, 5])), original)
+        journalist_risk(release, people.take(np.array([2, 3, 5])), original)
     assert "north" not in str(caught.value)
 
 

@@ -46,7 +46,7 @@ def people(rows: int = 80) -> pd.DataFrame:
 def ordered_t(frame, schema=None) -> float:
     """The ordered t of the classes of cities."""
     table = Table.of(frame, ROLES, HIERARCHIES, schema)
-    codes, kinds = Closeness("pain", 0.2, ordered=True).coded(table)
+    codes, kinds = Closeness("pain", 0.2, ordered=True).encode(table)
     del kinds
     order = table.codes("pain").values.tolist()
     return [order[code] for code in sorted(set(codes.tolist()))]

@@ -67,5 +67,5 @@ def test_a_declared_column_that_is_not_there_is_named():
 def test_a_table_keeps_what_is_declared():
     table = Table.of(pd.DataFrame({"age": [1], "pay": [2.0]}), schema=Schema({"age": Column("integer")}))
     assert table.schema.of("age").kind == "integer"
-    assert table.taken([0]).schema == table.schema
+    assert table.take([0]).schema == table.schema
     assert not table.without(("age",)).schema

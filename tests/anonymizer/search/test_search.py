@@ -239,7 +239,7 @@ def test_weights_and_limits_are_searched_for():
     changed = {}
     for point in free.grid:
         spec = free.spec(point)
-        release = spec.pipeline().release(original.declared(spec.roles, spec.hierarchies, spec.schema))
+        release = spec.pipeline().release(original.declare(spec.roles, spec.hierarchies, spec.schema))
         frame = release.table.native
         weight, limits, least = (point[f"local-recoding.{name}"] for name in names)
         assert spec.steps[0]["weights"] == {"age": weight, "town": 1.0}
@@ -261,4 +261,4 @@ def test_limits_that_cannot_be_are_named_at_the_point():
     wrong = space(WEIGHED.replace("[1, 2]]", "[1, 7]]"))
     bad = [point for point in wrong.grid if point["local-recoding.limits.age"] == [1, 7]]
     with pytest.raises(SpecError, match="limits of 'age'"):
-        ReleaseMeasure(wrong, people(40).replaced({"town": np.array(["a", "c"] * 20)}), fidelity)(bad[0])
+        ReleaseMeasure(wrong, people(40).replace({"town": np.array(["a", "c"] * 20)}), fidelity)(bad[0])

@@ -116,7 +116,7 @@ def test_places_become_squares():
 def test_pseudonyms_change_with_the_window():
     frame = pd.DataFrame({"ID": [f"u{n}" for n in range(50)] * 2, "Date": [1] * 50 + [2] * 50, "URL": "x"})
     one, other = matrices(log_of(frame), [Window(1, 2), Window(2, 3)])
-    (first, stood), (second, places) = one.pseudonymized(7), other.pseudonymized(7)
+    (first, stood), (second, places) = one.pseudonymize(7), other.pseudonymize(7)
     assert first.users == second.users
     assert set(first.users).isdisjoint(one.users)
     assert sorted(stood) == list(range(50))

@@ -175,7 +175,7 @@ def test_a_junction_tree_has_the_marginals_of_brute_force(seed):
         c: r.normal(math.prod(sizes[x] for x in c)).reshape([sizes[x] for x in c])
         for c in [(0, 1), (2, 1), (3, 2), (0, 2), (4,), (1,)]
     }
-    tree = JunctionTree.calibrated(cliques, edges, factors, sizes)
+    tree = JunctionTree.calibrate(cliques, edges, factors, sizes)
     whole = np.zeros(sizes)
     for columns, values in factors.items():
         shape = [sizes[x] if x in columns else 1 for x in range(5)]
@@ -208,8 +208,8 @@ def test_rare_cells_are_joined_and_parted_by_their_shares():
     assert how.shares.tolist() == [1, 0.25, 0, 1, 0.75]
     data = merge(Coded(np.array([[0], [1], [4]]), (5,), ("a",)), [how])
     assert data.codes.ravel().tolist() == [0, 2, 2]
-    assert how.parted(np.array([0, 1]), Randomness(1)).tolist() == [0, 3]
-    parted = how.parted(np.full(4000, 2), Randomness(1))
+    assert how.part(np.array([0, 1]), Randomness(1)).tolist() == [0, 3]
+    parted = how.part(np.full(4000, 2), Randomness(1))
     assert set(parted.tolist()) == {1, 4}
     assert abs((parted == 1).mean() - 0.25) < 0.05
 

@@ -331,11 +331,11 @@ def test_a_declared_type_decides(tmp_path, run):
     from anonymizer.pipelines.spec import read
 
     spec = read(tmp_path / "s.toml")
-    found = files.table(tmp_path / "data.csv").declared(spec.roles, spec.hierarchies, spec.schema)
+    found = files.table(tmp_path / "data.csv").declare(spec.roles, spec.hierarchies, spec.schema)
     assert found.numbers("age").tolist()[:2] == [20, 30]
     assert found.missing("age").tolist() == [False, False, True]
     assert not found.is_numeric("zip")
-    assert found.declared(spec.roles, None, spec.schema).numbers("age").tolist()[:2] == [20, 30]
+    assert found.declare(spec.roles, None, spec.schema).numbers("age").tolist()[:2] == [20, 30]
 
 
 def test_missing_tokens_are_missing(tmp_path):

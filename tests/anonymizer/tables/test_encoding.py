@@ -62,10 +62,10 @@ def test_objects_of_several_kinds_are_told_apart():
 def test_codes_are_written_as_texts_with_gaps(library):
     table = Table.of(library({"x": [1, 2, 3, 4]}))
     labels = np.array(["low", "high"], dtype=object)
-    out = table.replaced({"x": Codes(labels, np.array([1, -1, 0, 1]))})
+    out = table.replace({"x": Codes(labels, np.array([1, -1, 0, 1]))})
     assert Table.of(out.native).codes("x").codes.tolist() == [0, -1, 1, 0]
     assert Table.of(out.native).codes("x").values.tolist() == ["high", "low"]
-    direct = table.replaced({"x": ["high", None, "low", "high"]})
+    direct = table.replace({"x": ["high", None, "low", "high"]})
     assert out.series("x").dtype == direct.series("x").dtype
 
 

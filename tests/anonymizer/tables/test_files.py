@@ -19,7 +19,7 @@ FRAME = pd.DataFrame(
 
 
 def whole(tables) -> pd.DataFrame:
-    return pd.concat(one.converted(one.names).frame.to_pandas() for one in tables)
+    return pd.concat(one.convert(one.names).frame.to_pandas() for one in tables)
 
 
 @pytest.mark.parametrize("ending", files.ENDINGS)

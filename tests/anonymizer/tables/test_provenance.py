@@ -83,6 +83,6 @@ def test_of_what_nobody_says_anything_everything_is_assumed():
 def test_marks_of_mechanisms_differ_as_long_as_both_are_in_a_table():
     found = TableProvenance.of(("age",), Schema(), {})
     first = found.mark("noise")
-    once = found.recoded({"age": found.content("age").behind(f"{first} age")}, gaps="none")
+    once = found.recode({"age": found.content("age").behind(f"{first} age")}, gaps="none")
     assert once.mark("noise") != first
     assert found.mark("noise") == first

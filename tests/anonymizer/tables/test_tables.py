@@ -33,7 +33,7 @@ def frame(request):
 
 def test_untouched_columns_keep_their_types_and_rows_their_order(frame):
     table = Table.of(frame, Roles(quasi_identifiers=("age",)))
-    taken = table.replaced({"age": ["[30-31]"] * 3}).taken(np.array([2, 0]))
+    taken = table.replace({"age": ["[30-31]"] * 3}).take(np.array([2, 0]))
     out = taken.native
     assert type(out) is type(frame)
     assert list(out.columns) == list(frame.columns)
@@ -63,21 +63,21 @@ def test_codes_are_sorted_and_missing_cells_are_marked(frame):
 def test_what_is_known_of_a_column_stays_known_until_it_changes(frame):
     table = Table.of(frame)
     city, age = table.codes("city"), table.codes("age")
-    made = table.replaced({"age": [1, 2, 3]})
+    made = table.replace({"age": [1, 2, 3]})
     assert made.codes("city") is city, "it is not read again"
     assert made.codes("age").values.tolist() == [1, 2, 3]
     assert table.codes("age") is age
     assert table.without(("age",)).codes("city") is city
     assert table.permuted({"age": np.array([1, 0, 2])}).codes("age").values[0] == 30
-    assert made.taken(np.array([2, 1])).codes("city").codes.tolist() == [0, -1]
-    assert table.replaced({}) is table.without(()) is table
+    assert made.take(np.array([2, 1])).codes("city").codes.tolist() == [0, -1]
+    assert table.replace({}) is table.without(()) is table
 
 
 def test_a_column_that_is_declared_otherwise_is_read_anew():
     table = Table.of(pl.DataFrame({"level": ["2", "10"]}), numbers_in={"level": "integer"}, dialect=Dialect())
     assert table.codes("level").values.tolist() == [2, 10]
     schema = Schema({"level": Column("category", categories=("10", "2"))})
-    declared = table.declared(Roles(), schema=schema)
+    declared = table.declare(Roles(), schema=schema)
     assert declared.codes("level").values.tolist() == ["10", "2"]
     assert table.codes("level").values.tolist() == [2, 10]
 
@@ -89,9 +89,12 @@ def test_what_is_made_of_a_column_is_made_once():
         asked.append(name)
         return max(map(len, map(str, one.series(name).to_list())))
 
-    assert [table.made(longest, "age"), table.replaced({"city": ["b"] * 3}).made(longest, "age")] == [2, 2]
+    assert [table.compute(longest, "age"), table.replace({"city": ["b"] * 3}).compute(longest, "age")] == [
+        2,
+        2,
+    ]
     assert asked == ["age"]
-    assert table.replaced({"age": [100] * 3}).made(longest, "age") == 3
+    assert table.replace({"age": [100] * 3}).compute(longest, "age") == 3
 
 
 def test_roles_name_what_is_there():

@@ -106,14 +106,14 @@ class Sound(Method):
 
     def provenance(self, table):
         cells = {name: table.provenance.content(name) for name in self.columns_of(table)}
-        return table.provenance.recoded(cells, gaps="none")
+        return table.provenance.recode(cells, gaps="none")
 
     def _fit(self, table):
         pass
 
     def _transform(self, table):
         table.complete(self.columns_of(table))
-        return table.replaced({name: self._rounded(table.numbers(name)) for name in self.columns_of(table)})
+        return table.replace({name: self._rounded(table.numbers(name)) for name in self.columns_of(table)})
 
     def _rounded(self, column):
         return (column // self.width * self.width).astype(np.int64)
@@ -156,24 +156,24 @@ class Drawn(Sound):
 
 class LosesRows(Sound):
     def _transform(self, table):
-        return table.taken(np.arange(len(table) - 1))
+        return table.take(np.arange(len(table) - 1))
 
 
 class ByTheTable(Sound):
     def _transform(self, table):
-        return table.replaced({"age": np.full(len(table), len(table))})
+        return table.replace({"age": np.full(len(table), len(table))})
 
 
 class ParksEvenRows(Sound):
     def _transform(self, table):
-        return table.replaced({"city": np.arange(len(table))})
+        return table.replace({"city": np.arange(len(table))})
 
 
 class HidesOthers(Sound):
     """Cells of illness decide about ages, and nothing says so."""
 
     def _transform(self, table):
-        return table.replaced({"age": (table.numbers("age") + table.codes("illness").codes) // 1})
+        return table.replace({"age": (table.numbers("age") + table.codes("illness").codes) // 1})
 
 
 class HidesTheTable(Sound):
@@ -181,31 +181,31 @@ class HidesTheTable(Sound):
 
     def _transform(self, table):
         ages = table.numbers("age")
-        return table.replaced({"age": np.where(ages > np.nanmean(ages), 1, 0)})
+        return table.replace({"age": np.where(ages > np.nanmean(ages), 1, 0)})
 
 
 class HidesTheHierarchy(Sound):
     """Labels of a hierarchy that may be built of other columns."""
 
     def provenance(self, table):
-        return table.provenance.recoded({"city": table.provenance.content("city")}, gaps="none")
+        return table.provenance.recode({"city": table.provenance.content("city")}, gaps="none")
 
     def _transform(self, table):
         table.complete(("city",))
         codes = table.codes("city")
         level = table.hierarchies["city"].bind(codes.values, "city")[1]
-        return table.replaced({"city": np.array(level.labels, dtype=object)[level.groups[codes.codes]]})
+        return table.replace({"city": np.array(level.labels, dtype=object)[level.groups[codes.codes]]})
 
 
 class HidesGaps(Sound):
     """The gaps of a column stay, and it says that there are none."""
 
     def provenance(self, table):
-        return table.provenance.recoded({"weight": NOTHING}, gaps="none")
+        return table.provenance.recode({"weight": NOTHING}, gaps="none")
 
     def _transform(self, table):
         gaps = table.missing("weight")
-        return table.replaced({"weight": np.where(gaps, np.nan, 70.0)})
+        return table.replace({"weight": np.where(gaps, np.nan, 70.0)})
 
 
 class HidesRows(Sound):
@@ -214,14 +214,14 @@ class HidesRows(Sound):
     keeps_rows: ClassVar[bool] = False
 
     def _transform(self, table):
-        return table.taken(np.flatnonzero(~(table.numbers("weight") > 80)))
+        return table.take(np.flatnonzero(~(table.numbers("weight") > 80)))
 
 
 class HidesTheOrder(Sound):
     """The rows come in the order of the weights."""
 
     def _transform(self, table):
-        return table.taken(np.argsort(table.numbers("weight"), kind="stable"))
+        return table.take(np.argsort(table.numbers("weight"), kind="stable"))
 
 
 class PromisesMuch(Sound):
@@ -236,7 +236,7 @@ class TellsTooLittle(Sound):
 
 class ChangesOthers(Sound):
     def _transform(self, table):
-        return super()._transform(table).replaced({"weight": table.numbers("weight") * 2})
+        return super()._transform(table).replace({"weight": table.numbers("weight") * 2})
 
 
 class InPlace(Sound):
@@ -305,7 +305,7 @@ def test_the_sound_method_that_the_broken_ones_are_made_of_passes():
 
 
 def test_a_method_that_says_nothing_is_told_what_to_say():
-    assert Silent.undeclared() == TRAITS
+    assert Silent.undeclared_traits() == TRAITS
     with pytest.raises(ConformanceError, match="keeps_classes") as found:
         check_method(Silent)
     assert isinstance(found.value, AssertionError)
@@ -316,7 +316,7 @@ def test_a_method_that_does_not_say_what_its_cells_are_made_of_cannot_be_made():
     class Forgetful(Sound):
         provenance = Method.provenance
 
-    assert Forgetful.undeclared() == ("provenance",)
+    assert Forgetful.undeclared_traits() == ("provenance",)
     with pytest.raises(TypeError, match="provenance"):
         Forgetful()
     with pytest.raises(ConformanceError, match="provenance"):

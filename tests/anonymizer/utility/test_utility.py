@@ -93,14 +93,14 @@ def test_penalty_by_hand():
     release = Generalization(levels={"age": 1, "town": 1}).fit_transform_table(original)
     assert column_penalty(original, release, "town") == pytest.approx(1 / 3)
     assert column_penalty(original, release, "age") == pytest.approx(0.1)
-    fewer = release.taken(np.arange(100))
+    fewer = release.take(np.arange(100))
     assert column_penalty(original, fewer, "town") == pytest.approx(0.25 / 3 + 0.75)
     assert column_penalty(original, original, "age") == 0
-    starred = release.replaced({"town": np.array([ANY] * 400, dtype=object)})
+    starred = release.replace({"town": np.array([ANY] * 400, dtype=object)})
     assert column_penalty(original, starred, "town") == 1
-    free = release.replaced({"age": np.array(["[20, 30]"] * 400, dtype=object)})
+    free = release.replace({"age": np.array(["[20, 30]"] * 400, dtype=object)})
     assert column_penalty(Table.of(people(400)), free, "age") == pytest.approx(10 / 99)
-    unknown = release.replaced({"town": np.array(["east"] * 400, dtype=object)})
+    unknown = release.replace({"town": np.array(["east"] * 400, dtype=object)})
     assert np.isnan(column_penalty(original, unknown, "town"))
 
 
@@ -125,7 +125,7 @@ def test_marginals_spread_labels_over_what_they_cover():
 
 def test_noise_that_leaves_the_range_is_counted():
     original = table(1000)
-    release = original.replaced({"age": original.numbers("age") + 1000})
+    release = original.replace({"age": original.numbers("age") + 1000})
     found = marginal(original, release, "age", bins=10)
     assert len(found.labels) == 12
     assert found.original[:-2] == pytest.approx(100, rel=0.3)
@@ -172,23 +172,23 @@ def test_propensity_of_many_columns_sees_a_part_of_them():
     cells = Randomness(6).integers(40, 400 * 200).reshape(400, 200)
     wide = Table.of(pd.DataFrame({f"c{n}": cells[:, n].astype(str) for n in range(200)}))
     ratios = [
-        propensity(wide, wide.taken(Randomness(seed).integers(400, 400)), wide.names, random_state=seed)
+        propensity(wide, wide.take(Randomness(seed).integers(400, 400)), wide.names, random_state=seed)
         for seed in range(5)
     ]
     assert {one.columns for one in ratios} == {100}
     assert 0.5 < np.mean([one.ratio for one in ratios]) < 2
-    shifted = wide.replaced({name: np.array(["39"] * 400, dtype=object) for name in wide.names})
+    shifted = wide.replace({name: np.array(["39"] * 400, dtype=object) for name in wide.names})
     assert propensity(wide, shifted, wide.names).ratio > 5
 
 
 def test_propensity_is_as_expected_for_draws_of_the_original_and_more_for_others():
     original = table(600)
     ratios = [
-        propensity(original, original.taken(Randomness(seed).integers(600, 300)), ("age", "town")).ratio
+        propensity(original, original.take(Randomness(seed).integers(600, 300)), ("age", "town")).ratio
         for seed in range(40)
     ]
     assert 0.7 < np.mean(ratios) < 1.4
-    older = original.replaced({"age": original.numbers("age") + 60})
+    older = original.replace({"age": original.numbers("age") + 60})
     assert propensity(original, older, ("age", "town")).ratio > 20
     assert propensity(original, original, ("age", "town")).pmse < 1e-12
 
@@ -196,14 +196,14 @@ def test_propensity_is_as_expected_for_draws_of_the_original_and_more_for_others
 def test_features_of_intervals_and_numbers_meet():
     release = Table.of(pd.DataFrame({"age": ["[0, 10)", "[10, 20)", ANY], "town": ["north", None, "south"]}))
     numbers = Table.of(pd.DataFrame({"age": [5, 15, 40], "town": ["north", "south", "west"]}))
-    middle = Features.learned(release, ("age", "town"))
+    middle = Features.learn(release, ("age", "town"))
     assert middle.of(numbers)[:2, 0].tolist() == middle.of(release)[:2, 0].tolist()
     assert middle.of(release)[2, 0] == 0
     assert middle.of(release)[:, 1:].tolist() == [[1, 0], [0, 0], [0, 1]]
-    one_hot = Features.learned(release, ("age",), "one-hot")
+    one_hot = Features.learn(release, ("age",), "one-hot")
     assert one_hot.of(numbers).sum(axis=1).tolist() == [2, 2, 1]
     with pytest.raises(TableError, match="one-hot"):
-        Features.learned(release, ("age",), "onehot")
+        Features.learn(release, ("age",), "onehot")
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=3, max_size=40))
@@ -224,7 +224,7 @@ def test_learning_from_the_original_and_from_noise(model):
     same = learning_utility(train, train, test, target="ill", model=model, random_state=1)
     assert same.original > 0.7
     assert 0.9 < same.ratio < 1.1
-    noise = train.replaced({"ill": train.frame["ill"].to_numpy()[Randomness(3).permutation(len(train))]})
+    noise = train.replace({"ill": train.frame["ill"].to_numpy()[Randomness(3).permutation(len(train))]})
     spoiled = learning_utility(train, noise, test, target="ill", model=model, random_state=1)
     assert spoiled.ratio < 0.8
     again = learning_utility(train, noise, test, target="ill", model=model, random_state=1)
@@ -241,7 +241,7 @@ def test_test_rows_are_generalized_but_get_no_noise():
         ]
     )
     release = pipeline.fit_transform_table(train)
-    seen = pipeline.recoded(test)
+    seen = pipeline.recode(test)
     assert len(seen) == len(test)
     assert seen.numbers("age").tolist() == test.numbers("age").tolist()
     assert set(seen.codes("town").values) == {"north", "south"}
@@ -257,7 +257,7 @@ def test_learning_errors_name_the_hint():
         learning_utility(train, train, test, target="il")
     with pytest.raises(TableError, match="no class 'maybe'"):
         learning_utility(train, train, test, target="ill", positive="maybe")
-    constant = train.replaced({"ill": np.array(["no"] * len(train), dtype=object)})
+    constant = train.replace({"ill": np.array(["no"] * len(train), dtype=object)})
     with pytest.raises(TableError, match="fewer than two classes"):
         learning_utility(constant, train, test, target="ill")
     assert learning_utility(train, constant, test, target="ill", model="logistic").release == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commons.logs.witnesses import Standing, Witness, contradicted, contradictions, standing
+from commons.logs.witnesses import Standing, Witness, contradictions, find_contradicted, standing
 from parties.audit.lines import AuditLine
 
 
@@ -13,7 +13,7 @@ def lines():
     made = []
     for number in range(6):
         before = made[-1].hash if made else "0" * 64
-        made.append(AuditLine(number, before, "2026-01-01T00:00:00Z", "state").sealed())
+        made.append(AuditLine(number, before, "2026-01-01T00:00:00Z", "state").seal())
     return made
 
 
@@ -47,7 +47,11 @@ def test_the_first_and_the_last_line_that_is_gone_are_told_and_how_many_say_so(l
     )
     assert last.startswith("Line 4 of the log is missing")
     assert last.endswith("by stamp 4. 1 more speaks against the log as well.")
-    assert [one.source for one in contradicted(lines[:2], witnesses)] == ["stamp 2", "stamp 3", "stamp 4"]
+    assert [one.source for one in find_contradicted(lines[:2], witnesses)] == [
+        "stamp 2",
+        "stamp 3",
+        "stamp 4",
+    ]
 
 
 def test_one_line_that_several_have_seen_is_told_once(lines):

@@ -145,7 +145,7 @@ class ReleasesUser(User):
     def write(self, number: int) -> None:
         claim = Guarantee("dp", {"epsilon": 1.0, "delta": 0.0}, "record", ("age",))
         manifest = Manifest(guarantees=(claim,), files={f"{number}.csv": "2" * 64}, rows=10)
-        with ReleaseLedger(self.folder / NAME).opened() as held:
+        with ReleaseLedger(self.folder / NAME).open() as held:
             held.record(SourceTable("data.csv", "1" * 64), manifest, self.folder / f"{number}.csv")
 
     def numbers(self) -> list[int]:

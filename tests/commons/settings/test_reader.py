@@ -32,7 +32,7 @@ from commons.settings.marks import (
     Variants,
     Wrong,
 )
-from commons.settings.reader import declared, schema_of
+from commons.settings.reader import read_declared, schema_of
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
 
@@ -139,7 +139,7 @@ class Settings:
 
 def read(text: str, folder: Path = Path("at")) -> Settings:
     document = parse(text, "a.toml", WrongSettingError)
-    return declared(Settings, StrictTable(document, "a.toml", WrongSettingError, folder=folder))
+    return read_declared(Settings, StrictTable(document, "a.toml", WrongSettingError, folder=folder))
 
 
 def test_what_is_not_said_is_the_default():
@@ -271,7 +271,7 @@ def sections(text: str) -> Sections:
     table = StrictTable(
         parse(text, "a.toml", WrongSettingError), "a.toml", WrongSettingError, folder=Path("at")
     )
-    return declared(Sections, table)
+    return read_declared(Sections, table)
 
 
 def test_keys_of_sections():
@@ -326,5 +326,7 @@ class Parts:
 )
 def test_a_table_that_is_missing_is_asked_for_as_a_table(text, hint):
     with pytest.raises(WrongSettingError) as caught:
-        declared(Parts, StrictTable(parse(text, "a.toml", WrongSettingError), "a.toml", WrongSettingError))
+        read_declared(
+            Parts, StrictTable(parse(text, "a.toml", WrongSettingError), "a.toml", WrongSettingError)
+        )
     assert caught.value.hint == hint

@@ -103,7 +103,7 @@ def sealed_anew(lines):
     forged = AuditLine(
         found.sequence, found.previous, found.time, found.event, {"job": "j7", "state": "running"}
     )
-    return [*lines[:2], forged.sealed().line(), *lines[3:]]
+    return [*lines[:2], forged.seal().line(), *lines[3:]]
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def test_what_another_program_writes_stops_the_log(tmp_path):
 def test_a_peer_cannot_fill_the_disk_with_refusals(tmp_path, monkeypatch):
     audit = open_audit(tmp_path)
     for _ in range(10 * REFUSALS_AN_HOUR):
-        audit.refused("south", "job", "policy")
-    audit.refused("west", "job", "policy")
+        audit.write_refusal("south", "job", "policy")
+    audit.write_refusal("west", "job", "policy")
     monkeypatch.setattr(writer, "_now_seconds", lambda: 1e9)
-    audit.refused("south", "job", "policy")
+    audit.write_refusal("south", "job", "policy")
     lines = read_log(tmp_path).lines
     assert all(n.event == REFUSED for n in lines)
     assert len(lines) == REFUSALS_AN_HOUR + 2

@@ -123,7 +123,7 @@ def test_a_party_that_dies_once_it_has_sent_its_signature_can_show_what_it_signe
 ):
     """Of its record there is what was on the disk; the other side has its signature."""
     prepare(institutions, auditors={"office": office.public.fingerprint})
-    ended, honest = CovertRun.ended, getattr(CovertRun, at)
+    ended, honest = CovertRun.end, getattr(CovertRun, at)
 
     def dies(run, *given):
         if run._role is ROLES[name]:
@@ -134,7 +134,7 @@ def test_a_party_that_dies_once_it_has_sent_its_signature_can_show_what_it_signe
         return BROKEN_OFF if run._role is ROLES[name] else ended(run, whole=whole)
 
     monkeypatch.setattr(CovertRun, at, dies)
-    monkeypatch.setattr(CovertRun, "ended", killed)
+    monkeypatch.setattr(CovertRun, "end", killed)
     job_id = institutions.submit(covert(SHORT))
     institutions.ended(job_id)
     EvidenceStore(institutions.folder / name).interrupt(NOW)

@@ -164,7 +164,7 @@ def test_lines_and_cells_without_an_end(tmp_path, source):
         READER.load(dataset, ["x"])
     assert "at most" in e.value.hint
     with pytest.raises(DataError, match=r"d\.csv.*"):
-        READER.drafted(tmp_path / "other.toml", Asked(source=str(dataset.source)))
+        READER.draft(tmp_path / "other.toml", Asked(source=str(dataset.source)))
 
 
 def test_a_query_that_never_ends_is_ended_in_time(tmp_path):
@@ -177,7 +177,7 @@ def test_a_query_that_never_ends_is_ended_in_time(tmp_path):
     with pytest.raises(DataError, match="data set d was not read within 1 seconds") as refused:
         quick.load(dataset, ["x"])
     assert "source_seconds" in refused.value.hint
-    found = quick.checked(dataset)
+    found = quick.check(dataset)
     assert "not read within" in found.error.what
 
 
@@ -204,7 +204,7 @@ def test_a_pipe_is_no_source(tmp_path):
         with pytest.raises(DataError, match="does not exist, or is not a file"):
             READER.load(declared(tmp_path, {"source": name}), ["x"])
         with pytest.raises(DataError, match="not a file"):
-            READER.drafted(tmp_path / "other.toml", Asked(source=str(tmp_path / name)))
+            READER.draft(tmp_path / "other.toml", Asked(source=str(tmp_path / name)))
     os.mkfifo(tmp_path / "d.sqlite")
     (tmp_path / "folder.sqlite").mkdir()
     for name, why in (

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from parties.cli.models import model
-from smc.analyses.predictors.text import commitment, joined
+from smc.analyses.predictors.text import commitment, join
 from smc.analyses.scoring.study import SCORING
 
 MODELS = Path(__file__).parents[1] / "importing" / "models"
@@ -29,7 +29,7 @@ def test_what_is_printed_is_a_job_for_the_data_set_that_is_written(name, tmp_pat
     names = [word for each in ("age", "bmi", "marker", "smoker") for word in ("--feature", each)]
     report = json.loads(imported(MODELS / name, "--output", tmp_path / "a.csv", *names, "--json").stdout)
     with (tmp_path / "a.csv").open(newline="") as file:
-        found = joined([row["model"] for row in csv.DictReader(file)])
+        found = join([row["model"] for row in csv.DictReader(file)])
     assert report["parameters"]["commitment"] == commitment(found)
     assert found.features == ("age", "bmi", "marker", "smoker")
     study = SCORING.parse(report["parameters"])

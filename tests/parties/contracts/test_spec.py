@@ -199,7 +199,7 @@ def test_the_name_is_that_of_the_draft_and_drafts_are_not_signed():
     good = contract()
     assert good.draft.job_id == good.job_id
     assert good.draft.digest != good.digest
-    assert good.draft.completed(good.schemas[Role.BOB], good.limits[Role.BOB]) == good
+    assert good.draft.complete(good.schemas[Role.BOB], good.limits[Role.BOB]) == good
     with pytest.raises(JobError):
         sign(good.draft, Role.ALICE, Ed25519PrivateKey.generate())
 

@@ -14,7 +14,7 @@ import pytest
 from parties.client import Party
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
-from parties.dashboard.pages.statistics import declared_by, job_names, likely, proposed
+from parties.dashboard.pages.statistics import declared_by, job_names, likely, propose
 from parties.policy.rules import load_policy
 from parties.texts import NAME
 from smc.analyses.registry import ANALYSES
@@ -198,11 +198,11 @@ def test_names_are_plain_words_and_each_another_one():
 
 
 def test_a_peers_name_is_proposed_where_one_is_alike():
-    assert proposed("Alter", {"alter", "Geschlecht"}) == "alter"
-    assert proposed("Gewicht (kg)", {"gewicht_kg"}) == "gewicht_kg"
-    assert proposed("Alter", {"ALTER", "alter"}) == "Alter"
-    assert proposed("Alter", {"age"}) == "Alter"
-    assert proposed("Alter", ()) == "Alter"
+    assert propose("Alter", {"alter", "Geschlecht"}) == "alter"
+    assert propose("Gewicht (kg)", {"gewicht_kg"}) == "gewicht_kg"
+    assert propose("Alter", {"ALTER", "alter"}) == "Alter"
+    assert propose("Alter", {"age"}) == "Alter"
+    assert propose("Alter", ()) == "Alter"
 
 
 def hidden_form(page, action, label):

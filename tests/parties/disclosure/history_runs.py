@@ -18,5 +18,5 @@ def job(history, names, minimum=3, **changes):
 
 def record(history, participants):
     """Keep a job's persons, as where the ledger gets its entry; returns their digest."""
-    with history.recorded(participants, bool) as digest:
+    with history.record(participants, bool) as digest:
         return digest

@@ -277,9 +277,9 @@ def test_a_damaged_table_is_noticed(history):
 
 def test_tables_survive_their_encoding():
     table = Shown(np.array([5, 1, 5], dtype=np.uint64), np.array([0, 2, 1]), np.eye(3, dtype=bool)[:2])
-    data = table.encoded()
+    data = table.encode()
     assert len(data) % 8 == 0
-    back = Shown.decoded(data, 3, (2, 3), 0)
+    back = Shown.decode(data, 3, (2, 3), 0)
     assert back.persons.tolist() == [5, 1, 5]
     assert back.cells.tolist() == [0, 2, 1]
     assert back.equations.tolist() == table.equations.tolist()
@@ -298,7 +298,7 @@ def test_sums_that_count_from_zero_are_kept_beside_those_that_do_not(history):
 
     everybody, others = np.arange(200), np.arange(20, 200)
     table = total(everybody, 47_481)
-    back = Shown.decoded(table.encoded(), 200, (1, 1), 1, 1)
+    back = Shown.decode(table.encode(), 200, (1, 1), 1, 1)
     assert (back.amounts.tolist(), back.signed.tolist()) == (table.amounts.tolist(), table.signed.tolist())
     history.record_tables(mine, [total(everybody, 0)])
     history.record_tables(mine, [table])
@@ -314,14 +314,14 @@ def test_persons_of_earlier_records_are_found_under_their_other_hashes(history, 
     forms, labels = ([*map(str, names)] for names in ([f"00{n}" for n in range(40)], range(40)))
     pairs = aliases_of(aliases(dict(zip(forms, labels, strict=True)), history.secret()))
     now = replace(job(history, range(40)), minimum=5, aliases=pairs)
-    assert (now.renamed(people(history, forms)) != people(history, forms)).all()
-    assert set(now.renamed(people(history, forms)).tolist()) == set(now.persons.tolist())
+    assert (now.rename(people(history, forms)) != people(history, forms)).all()
+    assert set(now.rename(people(history, forms)).tolist()) == set(now.persons.tolist())
     history.check(now)
     with pytest.raises(OverlapError):
         history.check(replace(now, persons=people(history, range(38))))
     history.check(replace(now, persons=people(history, range(38)), aliases=pairs[:0]))
     cells = [0] * 20 + [1] * 20
-    same = now.renamed(mine.persons)
+    same = now.rename(mine.persons)
     assert history.allows(now, shown(history, cells, same))
     assert not history.allows(now, shown(history, [0] * 22 + [1] * 18, same))
 
@@ -347,7 +347,7 @@ def test_jobs_that_neither_ledger_nor_a_table_tells_of_are_listed(history):
     history.record_tables(replace(mine, job="dddd"), shown(history, [0] * 40))
 
     def left(known, peer="south"):
-        return [record.job for record in history.unlisted(mine.account, peer, lambda: Counter(known))]
+        return [record.job for record in history.unlisted_jobs(mine.account, peer, lambda: Counter(known))]
 
     assert left({}) == ["aaaa", "bbbb"]
     assert left({digest: 1}) == ["aaaa"]

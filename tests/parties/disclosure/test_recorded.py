@@ -30,7 +30,7 @@ def test_persons_are_taken_back_where_the_ledger_gets_no_entry(history):
     record(history, kept)
     before = history.path.read_bytes()
     for names in (range(40), range(50)):
-        with pytest.raises(Full), history.recorded(job(history, names, job="bbbb"), lambda: False):
+        with pytest.raises(Full), history.record(job(history, names, job="bbbb"), lambda: False):
             fail(history.path, len(before))
         assert history.path.read_bytes() == before
     assert [record.job for record in history.records()] == ["aaaa"]
@@ -44,7 +44,7 @@ def unknown():
 
 @pytest.mark.parametrize("is_released", [lambda: True, unknown])
 def test_persons_stay_where_the_ledger_has_its_entry_or_cannot_tell(history, is_released):
-    with pytest.raises(Full), history.recorded(job(history, range(40), job="aaaa"), is_released):
+    with pytest.raises(Full), history.record(job(history, range(40), job="aaaa"), is_released):
         raise Full
     assert [record.job for record in history.records()] == ["aaaa"]
 
@@ -77,10 +77,10 @@ def test_a_job_between_both_files_is_not_taken_for_one_that_the_ledger_lacks(his
 
     def judge():
         entered.set()
-        found.append(history.unlisted(mine.account, mine.peer, lambda: known))
+        found.append(history.unlisted_jobs(mine.account, mine.peer, lambda: known))
 
     other = threading.Thread(target=judge)
-    with history.recorded(mine, bool) as digest:
+    with history.record(mine, bool) as digest:
         other.start()
         entered.wait(10)
         other.join(0.2)

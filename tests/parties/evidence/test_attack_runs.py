@@ -10,7 +10,7 @@ import pytest
 
 from parties.auditors.audit import Outcome, audit
 from parties.certificates.verification import read_certificate
-from parties.cli.evidence import _shown
+from parties.cli.evidence import _read_exhibit
 from parties.client import job_text
 from parties.contracts.state import State
 from parties.errors import StorageError
@@ -82,12 +82,12 @@ def test_a_second_session_of_a_job_does_not_delete_the_evidence_of_the_first(ins
 def test_a_party_whose_daemon_dies_after_the_gate_is_not_convicted(institutions, monkeypatch, name, kind):
     """Of its record there is what was on the disk when the gate was passed."""
     prepare(institutions)
-    ended, role = CovertRun.ended, {"north": Role.ALICE, "south": Role.BOB}[name]
+    ended, role = CovertRun.end, {"north": Role.ALICE, "south": Role.BOB}[name]
 
     def killed(run, *, whole):
         return BROKEN_OFF if run._role is role else ended(run, whole=whole)
 
-    monkeypatch.setattr(CovertRun, "ended", killed)
+    monkeypatch.setattr(CovertRun, "end", killed)
     job_id = institutions.submit(covert(KINDS[kind]))
     institutions.ended(job_id)
     store = EvidenceStore(institutions.folder / name)
@@ -112,7 +112,7 @@ def test_a_run_that_ended_before_data_were_kept_can_be_shown(institutions, monke
     job_id = institutions.submit(covert(KINDS[SHORT]))
     institutions.ended(job_id)
     assert standing(institutions, "south", job_id) == (DUE, BROKEN_OFF)
-    exhibit = _shown(EvidenceStore(institutions.folder / "south"), job_id)
+    exhibit = _read_exhibit(EvidenceStore(institutions.folder / "south"), job_id)
     found = audit(exhibit.case, exhibit.inputs, exhibit.frames, ANALYSES, toy(Role.BOB))
     assert found.outcome is not Outcome.CONVICTED, found
 
@@ -124,8 +124,8 @@ def test_a_record_that_could_not_be_settled_is_due_after_a_restart(institutions,
         def full(*_):
             raise StorageError("The disk is full.", "Free some space.")
 
-        patch.setattr(CovertRun, "ended", full)
-        patch.setattr(CovertRun, "ended", lambda *_, **__: full())
+        patch.setattr(CovertRun, "end", full)
+        patch.setattr(CovertRun, "end", lambda *_, **__: full())
         job_id = institutions.submit(covert(KINDS[SHORT]))
         institutions.ended(job_id)
     institutions.stop("south")

@@ -12,11 +12,11 @@ import pytest
 from commons.errors import HintedError
 from parties.errors import DataError
 from parties.importing import xgboost
-from parties.importing.importing import import_file, import_model, renamed
+from parties.importing.importing import import_file, import_model, rename
 from parties.importing.protobuf import read_fields
 from smc.analyses.predictors.form import Forest, Leaf, Predictor
 from smc.analyses.predictors.plain import chances
-from smc.analyses.predictors.text import commitment, joined, model_of, pieces, text_of
+from smc.analyses.predictors.text import commitment, join, model_of, pieces, text_of
 from smc.errors import DomainError, DuettoError, UsageError
 from tests.support.seeds import seeded
 
@@ -29,7 +29,7 @@ UNITS = 10.0 ** np.array([0, 1, 2, 0])
 @cache
 def model(name: str) -> Predictor:
     found = import_model((MODELS / name).read_bytes())
-    return found if found.features == NAMES else renamed(found, NAMES)
+    return found if found.features == NAMES else rename(found, NAMES)
 
 
 def rows():
@@ -51,7 +51,7 @@ def test_a_model_predicts_what_its_program_does(name):
 @pytest.mark.parametrize("name", EXPECTED["models"])
 def test_a_model_comes_back_from_its_text(name):
     text = text_of(model(name))
-    assert model_of(text) == joined(pieces(text)) == model(name)
+    assert model_of(text) == join(pieces(text)) == model(name)
     assert text.isascii()
     assert " " not in text
 
@@ -366,7 +366,7 @@ def test_features_are_renamed_one_by_one():
     assert isinstance(found.body, Forest)
     assert all(isinstance(leaf, Leaf) for leaf in found.body.trees[0].leaves)
     with pytest.raises(UsageError, match="4 features, and 1 names"):
-        renamed(found, ["age"])
+        rename(found, ["age"])
 
 
 @pytest.mark.parametrize("best", ["3", "7"])

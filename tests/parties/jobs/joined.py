@@ -347,7 +347,7 @@ def result_of(manager: JobManager, job_id: str) -> Any:
 
 def spent(manager: JobManager, peer: str) -> Fraction:
     """The epsilon that a party's ledger has for a peer."""
-    return manager.ledger.spent(Account.of("numbers"), peer).loss.epsilon
+    return manager.ledger.spending(Account.of("numbers"), peer).loss.epsilon
 
 
 def run(pair: Pair, text: str = "", sender: str = "north") -> tuple[str, Any, Any]:

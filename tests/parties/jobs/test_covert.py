@@ -18,7 +18,7 @@ from parties.contracts.contract import parse_contract
 from parties.contracts.state import State
 from parties.evidence.store import COIN, DUE, PASSED
 from parties.jobs.checks.task import SAME_COLUMNS
-from parties.jobs.covert import _committed, terms_of_audit
+from parties.jobs.covert import _commitments, terms_of_audit
 from scripts.soak.kinds import furnish, kinds
 from smc.forms import Role
 from tests.parties.evidence.covert import AUDITED, KEY, covert
@@ -129,8 +129,8 @@ def test_a_copied_commitment_is_not_taken_for_the_column_of_another(institutions
     document = json.loads(contract.encode())
     document["commitments"]["bob"] = document["commitments"]["alice"]
     copied = parse_contract(canonical.encode(document))
-    assert {party for party, _ in _committed(json.loads(copied.encode()))} == {*NAMES}
-    same = _committed(document).keys() & _committed(json.loads(contract.encode())).keys()
+    assert {party for party, _ in _commitments(json.loads(copied.encode()))} == {*NAMES}
+    same = _commitments(document).keys() & _commitments(json.loads(contract.encode())).keys()
     assert {party for party, _ in same} == {"north"}
 
 

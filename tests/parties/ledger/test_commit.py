@@ -71,7 +71,7 @@ def run_gates(tmp_path, alice, bob, patched=lambda role, channel: channel):
 
 
 def spent(ledger, peer):
-    return ledger.spent(Account.of("d"), peer).loss.epsilon
+    return ledger.spending(Account.of("d"), peer).loss.epsilon
 
 
 def events(ledger):
@@ -196,10 +196,10 @@ def test_a_peer_that_announces_and_stops_costs_a_bounded_part_and_leaves_its_wor
         assert "tomorrow" in caught[Role.ALICE].hint
     assert spent(alice, "bob") == Fraction(UNSIGNED_PER_DAY, 8)
     later = Ledger(alice.path, standing("2999-01-01T00:00:00Z"))
-    with later.reserved("ff" * 32, Account.of("d"), "bob", Loss(Fraction(1)), Budget(Fraction(5))):
+    with later.reserve("ff" * 32, Account.of("d"), "bob", Loss(Fraction(1)), Budget(Fraction(5))):
         pass
     # Another peer has nothing to do with it.
-    with alice.reserved("ff" * 32, Account.of("d"), "carol", Loss(Fraction(1)), Budget(Fraction(5))):
+    with alice.reserve("ff" * 32, Account.of("d"), "carol", Loss(Fraction(1)), Budget(Fraction(5))):
         pass
 
 
@@ -207,22 +207,22 @@ def test_what_is_announced_is_held_back_until_it_is_written_or_given_up(tmp_path
     ledger = Ledger(tmp_path / "l.jsonl")
     account, half, whole = Account.of("d"), Loss(Fraction(1, 2)), Budget(Fraction(1))
     first, second, third = (f"{n:064x}" for n in range(3))
-    with ledger.reserved(first, account, "bob", half, whole):
-        with ledger.reserved(second, account, "bob", half, whole):
+    with ledger.reserve(first, account, "bob", half, whole):
+        with ledger.reserve(second, account, "bob", half, whole):
             with (
                 pytest.raises(BudgetError, match=r"makes epsilon 1\.5 of 1"),
-                ledger.reserved(third, account, "bob", half, whole),
+                ledger.reserve(third, account, "bob", half, whole),
             ):
                 pass
-            with ledger.reserved(third, account, "carol", half, whole):
+            with ledger.reserve(third, account, "carol", half, whole):
                 pass
             with pytest.raises(BudgetError):
                 ledger.spend(third, account, "d", "bob", half, whole)
             ledger.spend(second, account, "d", "bob", half, whole)
-        with pytest.raises(BudgetError), ledger.reserved(third, account, "bob", half, whole):
+        with pytest.raises(BudgetError), ledger.reserve(third, account, "bob", half, whole):
             pass
     ledger.spend(third, account, "d", "bob", half, whole)
-    assert ledger.spent(account, "bob").loss.epsilon == 1
+    assert ledger.spending(account, "bob").loss.epsilon == 1
 
 
 def test_a_signature_for_another_job_or_role_is_refused(tmp_path):
@@ -298,7 +298,7 @@ def test_a_loss_without_epsilon_passes_the_gate_and_is_spent(tmp_path, loss):
     assert not caught
     for role in Role:
         assert [entry.event for entry in ledgers[role].entries()] == ["spent", "countersigned"]
-        assert ledgers[role].spent(Account.of("d"), role.other.value).loss == loss
+        assert ledgers[role].spending(Account.of("d"), role.other.value).loss == loss
     short = [replace(one, job_digest=bytes(32), budget=Budget(Fraction(0), Fraction(0))) for one in given]
     _, caught = run_gates(tmp_path, *short)
     assert any(isinstance(error, BudgetError) for error in caught.values())

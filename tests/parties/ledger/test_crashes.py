@@ -127,10 +127,10 @@ def test_killed_at_every_stage_of_the_gate(killed, step):
     assert (b"Written" in said) <= (len(events) >= 3)
     assert (b"passed" in said) <= (len(events) == 4)
     assert (step == END) == (b"passed" in said)
-    before = ledger.spent(ACCOUNT, "bob")
+    before = ledger.spending(ACCOUNT, "bob")
     assert before == (Spent() + LOSS if SPENT in events else Spent())
     ledger.spend("ab" * 32, ACCOUNT, "d", "bob", LOSS, Budget(Fraction(9)))
-    assert ledger.spent(ACCOUNT, "bob") == before + LOSS
+    assert ledger.spending(ACCOUNT, "bob") == before + LOSS
 
 
 def test_the_stages_are_all_there_are(killed):
@@ -166,4 +166,4 @@ def test_processes_race_for_the_last_of_a_budget_of_gaussian_noise(tmp_path):
     for worker in workers:
         worker.join(60)
     assert passed.value == fit
-    assert Ledger(path).spent(ACCOUNT, "bob") == total
+    assert Ledger(path).spending(ACCOUNT, "bob") == total

@@ -48,7 +48,7 @@ def old(tmp_path):
 def test_an_old_ledger_counts_and_grows(old):
     before = old.path.read_bytes()
     patients = Account.of("patients")
-    assert old.spent(patients, "south").loss == Loss(Fraction(71, 60))
+    assert old.spending(patients, "south").loss == Loss(Fraction(71, 60))
     assert [entry.format for entry in old.entries()] == [1] * 7
     assert old.last_seen("south")[0] == 4
     with pytest.raises(BudgetError):
@@ -57,16 +57,16 @@ def test_an_old_ledger_counts_and_grows(old):
     entry = old.spend("ab" * 32, patients, "patients", "south", loss, Budget(Fraction(3)))
     assert (entry.format, entry.sequence, entry.loss) == (FORMAT, 7, loss)
     assert old.path.read_bytes() == before + entry.line()
-    assert old.spent(patients, "south").loss == Loss(Fraction(71, 60)) + loss
+    assert old.spending(patients, "south").loss == Loss(Fraction(71, 60)) + loss
 
 
 def test_a_data_set_that_joins_a_population_brings_its_losses(old):
     people = Account("people", frozenset({"patients", "visits"}))
-    assert old.spent(people, "south").loss.epsilon == Fraction(71, 60)
+    assert old.spending(people, "south").loss.epsilon == Fraction(71, 60)
     old.spend("ab" * 32, people, "visits", "south", Loss(Fraction(1, 60)), Budget(Fraction(2)))
-    assert old.spent(people, "south").loss.epsilon == Fraction(72, 60)
-    assert old.spent(Account.of("patients"), "south").loss.epsilon == Fraction(71, 60)
-    assert not old.spent(Account.of("staff"), "south")
+    assert old.spending(people, "south").loss.epsilon == Fraction(72, 60)
+    assert old.spending(Account.of("patients"), "south").loss.epsilon == Fraction(71, 60)
+    assert not old.spending(Account.of("staff"), "south")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_new_entry_does_not_pass_for_an_old_one(tmp_path):
 def test_impossible_numbers_are_no_entry(number, field):
     entry = Entry(0, "0" * 64, "t", "spent", "j", "d", "p", "1", account="d")
     with pytest.raises(ValueError, match="impossible"):
-        parse_line(replace(entry, **{field: number}).sealed().line())
+        parse_line(replace(entry, **{field: number}).seal().line())
 
 
 def test_gaussian_noise_alone_is_checked_and_written(tmp_path):
@@ -113,14 +113,14 @@ def test_gaussian_noise_alone_is_checked_and_written(tmp_path):
     budget = Budget(2 * one)
     for number in range(3):
         ledger.spend(f"{number:064x}", account, "d", "south", loss, budget)
-    total = ledger.spent(account, "south")
+    total = ledger.spending(account, "south")
     assert total.loss.rho == Fraction(3, 50)
     assert total.epsilon_at(DELTA_TOTAL) < 3 * one
     fourth = Spent(total.loss, total.squares) + loss
     assert fourth.epsilon_at(DELTA_TOTAL) > 2 * one
     with pytest.raises(BudgetError):
         ledger.spend("ab" * 32, account, "d", "south", loss, budget)
-    assert ledger.spent(account, "south").epsilon_at(DELTA_TOTAL) <= 2 * one
+    assert ledger.spending(account, "south").epsilon_at(DELTA_TOTAL) <= 2 * one
 
 
 texts = st.text(max_size=20)
@@ -144,19 +144,19 @@ fields = {
 )
 def test_every_entry_is_read_back_with_the_fields_of_its_event(sequence, common, event, further):
     previous, time, job, peer = common
-    written = Entry(sequence, previous, time, event, job, peer=peer, **further).sealed()
+    written = Entry(sequence, previous, time, event, job, peer=peer, **further).seal()
     entry = parse_line(written.line())
     content = json.loads(written.line())
     for name, value in further.items():
         default = Entry.__dataclass_fields__[name].default
         assert getattr(entry, name) == (value if name in content else default)
-    assert entry.sealed() == entry
+    assert entry.seal() == entry
     assert ("epsilon" in content, "persons" in content, "actor" in content) == (
         event == SPENT,
         event == EXACT,
         event in DECISIONS,
     )
-    old = replace(written, format=1, account=written.dataset).sealed()
+    old = replace(written, format=1, account=written.dataset).seal()
     if event in (SPENT, COUNTERSIGNED):
         assert parse_line(old.line()).epsilon == written.epsilon
     else:
@@ -178,14 +178,14 @@ def test_a_ledger_of_format_2_counts_and_grows(tmp_path):
     ledger = Ledger(Path(shutil.copy(DATA / "format-2-north.jsonl", tmp_path / "ledger.jsonl")))
     before = ledger.path.read_bytes()
     people = Account("people", frozenset({"patients"}))
-    assert ledger.spent(people, "south").loss == Loss(Fraction(5, 6), Fraction(1, 2**39), Fraction(1, 50))
+    assert ledger.spending(people, "south").loss == Loss(Fraction(5, 6), Fraction(1, 2**39), Fraction(1, 50))
     assert [entry.format for entry in ledger.entries()] == [2] * 7
     assert ledger.last_seen("south") == (4, ledger.entries()[5].peer_hash)
     ledger.begin("ab" * 32, people, "patients", "south", RunLimits("r"))
     entry = ledger.spend("ab" * 32, people, "patients", "south", Loss(Fraction(1, 6)), Budget(Fraction(9)))
     assert ledger.path.read_bytes().startswith(before)
     assert (entry.format, entry.sequence) == (FORMAT, 8)
-    assert Ledger(ledger.path).spent(people, "south").loss.epsilon == 1
+    assert Ledger(ledger.path).spending(people, "south").loss.epsilon == 1
 
 
 @given(st.integers(0, 2**64 - 1), st.binary(min_size=32, max_size=32))
@@ -208,5 +208,5 @@ def test_what_becomes_of_covert_runs_is_written_once_and_counts_nowhere(tmp_path
     assert [entry.event for entry in entries] == [RUN, DUE, DUE, VERDICT, VERDICT]
     assert [entry.outcome for entry in entries[3:]] == ["convicted", "cleared"]
     assert all(parse_line(entry.line()) == entry for entry in entries)
-    assert (book.unsigned(), book.spent(patients, "south").loss) == ([], Loss())
+    assert (book.to_sign(), book.spending(patients, "south").loss) == ([], Loss())
     assert book.runs(patients, "south", "some").ever == 1

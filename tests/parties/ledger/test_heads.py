@@ -62,12 +62,12 @@ def meet(one, other):
 def test_heads_grow_and_are_kept(sides):
     north, south = sides
     assert meet(north, south) == [None, None]
-    assert north.heads.seen("south") == NOTHING
+    assert north.heads.newest_seen("south") == NOTHING
     for number in range(3):
         entry = south.spend(number)
         assert meet(north, south) == [None, None]
-        assert north.heads.seen("south") == (entry.sequence, entry.hash)
-    assert open_heads(north.home, "north", north.key).seen("south")[0] == 2
+        assert north.heads.newest_seen("south") == (entry.sequence, entry.hash)
+    assert open_heads(north.home, "north", north.key).newest_seen("south")[0] == 2
     assert (north.home / "heads.json").stat().st_mode & 0o077 == 0
     kept = json.loads((north.home / "heads.json").read_text())["south"]
     assert kept["own"] == pack(entry.sequence, entry.hash).hex()
@@ -122,7 +122,7 @@ def test_both_restored_together_is_not_noticed_and_losing_the_heads_falls_back_o
     entry = north.spend(1, "south")
     north.ledger.countersign(entry, mine.sequence, mine.hash, Signed("bob", "00" * 40, "00" * 64))
     assert not (north.home / "heads.json").exists()
-    assert north.heads.seen("south") == (mine.sequence, mine.hash)
+    assert north.heads.newest_seen("south") == (mine.sequence, mine.hash)
     south.ledger.path.unlink()
     assert [error.stable_code for error in meet(north, south)] == ["peer-ledger", "ledger"]
 
@@ -134,10 +134,12 @@ def test_a_statement_made_before_an_entry_and_read_after_it_is_no_alarm(sides):
     asked, slow = north.heads.statement("south"), south.heads.statement("north")
     newer = south.spend(2)
     assert meet(north, south) == [None, None]
-    assert north.heads.seen("south") == (newer.sequence, newer.hash)
+    assert north.heads.newest_seen("south") == (newer.sequence, newer.hash)
     north.heads.check_own("south", south.key.public_key(), slow)
     north.heads.check_peer("south", slow, asked)
-    assert north.heads.seen("south") == (newer.sequence, newer.hash), "the older word replaced the newer"
+    assert north.heads.newest_seen("south") == (newer.sequence, newer.hash), (
+        "the older word replaced the newer"
+    )
 
 
 def test_a_ledger_that_goes_back_between_two_statements_of_overlapping_sessions_is_noticed(sides):

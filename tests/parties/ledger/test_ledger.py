@@ -37,7 +37,7 @@ def spend(ledger, number, epsilon="1/2", limit="10", dataset="d", peer="south"):
 
 
 def spent(ledger, dataset="d", peer="south"):
-    return ledger.spent(Account.of(dataset), peer).loss.epsilon
+    return ledger.spending(Account.of(dataset), peer).loss.epsilon
 
 
 def test_sums_are_exact_and_by_data_set_and_peer(ledger):
@@ -201,7 +201,7 @@ def test_a_sealed_forgery_in_the_middle_breaks_the_link(ledger):
     for number in range(3):
         spend(ledger, number)
     entries = ledger.entries()
-    forged = replace(entries[1], epsilon="1/1000").sealed()
+    forged = replace(entries[1], epsilon="1/1000").seal()
     ledger.path.write_bytes(entries[0].line() + forged.line() + entries[2].line())
     with pytest.raises(LedgerError, match="entry 2"):
         ledger.entries()

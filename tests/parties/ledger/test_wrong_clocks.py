@@ -114,7 +114,7 @@ def test_releases_without_a_signature_do_not_shut_a_pair_for_months(folder, time
         time.now = START + 200 * DAY + step
         time.seconds += 2 * DAY.total_seconds() if not is_shut else 1
         try:
-            with ledger.reserved("f" * 64, PEOPLE, "south", loss, budget):
+            with ledger.reserve("f" * 64, PEOPLE, "south", loss, budget):
                 assert not is_shut
         except BudgetError:
             assert is_shut

@@ -168,8 +168,8 @@ def test_a_failure_outlives_a_restart(tmp_path):
 def test_a_peer_that_is_refused_all_the_time_is_told_of_once(tmp_path):
     desk = Desk(tmp_path).start()
     for _ in range(5):
-        desk.audit.refused("south", "j1", "policy")
-    desk.audit.refused("east", "j1", "policy")
+        desk.audit.write_refusal("south", "j1", "policy")
+    desk.audit.write_refusal("east", "j1", "policy")
     desk.finish("end")
     desk.wait(lambda: "end" in desk.jobs)
     assert [(n.event, n.peer) for _, n in desk.got[:-1]] == [

@@ -480,7 +480,7 @@ def test_a_certificate_with_another_signature_of_a_person_is_refused(south, fini
         {"moment": "2026-01-01T00:00:00.000000Z"},
     ):
         body = south.south.certificate(finished)["certificate"]
-        entry = replace(parse_document(body["approvals"][0]), **change).sealed()
+        entry = replace(parse_document(body["approvals"][0]), **change).seal()
         body["approvals"][0] = entry.document()
         document = {"certificate": body, "signature": own.sign(signed_text(body)).hex()}
         with pytest.raises(CertificateError, match="person who approved"):

@@ -35,7 +35,7 @@ def spend(folder, number):
 
 
 def spent(folder):
-    return open_ledger(folder).spent(Account.of("d"), "south")
+    return open_ledger(folder).spending(Account.of("d"), "south")
 
 
 def heads_of(folder):

@@ -173,7 +173,7 @@ def test_a_peer_whose_modulus_shares_a_factor_with_phi_cannot_be_paired():
     q = next(q for k in itertools.count(3 << 245, 2) if gmpy2.is_prime(q := k * p + 1))
     n = p * q
     key = check_public_key(n)  # which cannot see it
-    proof = pairing._encoded(best_roots(n, (p - 1) * (q - 1)), key)
+    proof = pairing._encode(best_roots(n, (p - 1) * (q - 1)), key)
     with pytest.raises(PairingError, match="square-free and prime"):
         pairing.parse(changed(paillier=f"{int(n):x}", paillier_proof=proof))
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from parties.audit.files import read_log
-from parties.audit.keys import forged
+from parties.audit.keys import find_forged
 from parties.audit.lines import KEYS
 from parties.config import load
 from parties.pki.home import own_pairing
@@ -84,7 +84,7 @@ def test_one_passphrase_from_first_to_last(party, tmp_path):
     run(home, "log", "verify")
     actions = [line.about["action"] for line in read_log(home).lines if line.event == KEYS]
     assert actions == ["protected", "passphrase-changed", "unprotected"]
-    assert forged(read_log(home).lines, own_pairing(load(home)).identity.signing) == []
+    assert find_forged(read_log(home).lines, own_pairing(load(home)).identity.signing) == []
 
 
 def test_a_ceremony_of_two_persons(party, tmp_path):
@@ -93,7 +93,7 @@ def test_a_ceremony_of_two_persons(party, tmp_path):
     assert "in two parts" in run(home, "keys", "status")
     (line,) = [line for line in read_log(home).lines if line.event == KEYS]
     assert (line.about["actor"], line.about["parts"]) == ("Ann Ash; Bert Birch", 2)
-    assert forged([line], own_pairing(party).identity.signing) == []
+    assert find_forged([line], own_pairing(party).identity.signing) == []
     one = PARTS.partition("\n")[0]
     assert "does not hold 2 lines" in run(home, "party", "start", old=one, code=78)
     assert "not the passphrase" in run(home, "party", "start", old=f"{one}\n{one}", code=78)

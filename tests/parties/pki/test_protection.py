@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.audit.files import read_log
-from parties.audit.keys import PROTECTED, forged, record
+from parties.audit.keys import PROTECTED, find_forged, record
 from parties.audit.lines import KEYS
 from parties.audit.writer import Audit
 from parties.clock import CLOCK
@@ -209,8 +209,8 @@ def test_a_record_is_bound_to_its_key_and_place(config):
         record(audit, signing, PROTECTED, 2, "Ann; Bert", 7)
     lines = read_log(config.home).lines
     assert [line.event for line in lines] == [KEYS, KEYS]
-    assert forged(lines, signing.public_key()) == []
-    assert forged(lines, Ed25519PrivateKey.generate().public_key()) == [0, 1]
-    assert forged([replace(lines[1], previous=lines[0].previous)], signing.public_key()) == [1]
+    assert find_forged(lines, signing.public_key()) == []
+    assert find_forged(lines, Ed25519PrivateKey.generate().public_key()) == [0, 1]
+    assert find_forged([replace(lines[1], previous=lines[0].previous)], signing.public_key()) == [1]
     changed = replace(lines[0], about={**lines[0].about, "parts": 1})
-    assert forged([changed], signing.public_key()) == [0]
+    assert find_forged([changed], signing.public_key()) == [0]

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.audit.files import read_log
-from parties.audit.keys import forged
+from parties.audit.keys import find_forged
 from parties.audit.lines import KEYS
 from parties.certificates.verification import read_certificate
 from parties.config import load
@@ -110,7 +110,7 @@ def test_a_token_makes_the_key_of_a_new_party(party, tmp_path):
     assert key_text(own_pairing(party).identity.signing) == key_text(after.identity.signing)
     lines = [line for line in read_log(party.home).lines if line.event == KEYS]
     assert {line.about["action"] for line in lines} == {"into-token"}
-    assert forged(lines, after.identity.signing) == []
+    assert find_forged(lines, after.identity.signing) == []
     export = tmp_path / "export"
     assert "no PIN" in run(party.home, "ledger", "export", "-o", str(export), pin="", code=78)
     assert "does not take the PIN" in run(

@@ -86,9 +86,9 @@ def test_details_show_all_columns():
 
 
 def test_files_have_dates_as_dates_and_all_else_as_it_is():
-    assert STATISTICS.written("value") == [5461, "73.0", "1983-09-10", None, None]
-    assert STATISTICS.written("upper_95")[2] == "1983-09-20"
-    assert MATCHES.written("born") == ["1990-12-31", "1601-01-01"]
+    assert STATISTICS.cells_of("value") == [5461, "73.0", "1983-09-10", None, None]
+    assert STATISTICS.cells_of("upper_95")[2] == "1983-09-20"
+    assert MATCHES.cells_of("born") == ["1990-12-31", "1601-01-01"]
 
 
 def test_frames_have_floats_and_dates():
@@ -121,7 +121,7 @@ def test_numbers_of_days_are_dates_for_people_and_in_files():
         "born_upper_95": [2.8, None],
     }
     table = ResultTable("centres", columns, kinds)
-    assert table.written("born") == ["1970-01-01", None]
+    assert table.cells_of("born") == ["1970-01-01", None]
     (first, second) = show_table(table, most=9).rows
     assert first[0] == "3"
     assert "1970-01-01" in first[1]

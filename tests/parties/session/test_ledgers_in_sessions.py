@@ -66,7 +66,7 @@ def test_whole_ledgers_let_sessions_through_and_are_kept(homes):
             error, _, ran = session(south, directory)
             assert error is None
             assert sorted(ran) == ["north", "south"]
-    seen = open_heads(homes / "north", "north", NORTH.signing).seen("south")
+    seen = open_heads(homes / "north", "north", NORTH.signing).newest_seen("south")
     assert seen == (entry.sequence, entry.hash)
 
 

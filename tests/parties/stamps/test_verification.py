@@ -264,7 +264,7 @@ def test_the_doctor_says_where_there_is_no_stamp_yet(home):
 
 def test_a_backup_has_no_stamp_of_more_than_its_logs(home, tmp_path, monkeypatch):
     """A stamp that is taken when the logs are copied would accuse the restored home of a loss."""
-    locked = backup._locked
+    locked = backup._lock
 
     @contextmanager
     def and_then(path):
@@ -273,7 +273,7 @@ def test_a_backup_has_no_stamp_of_more_than_its_logs(home, tmp_path, monkeypatch
         home.grow(1)
         home.stamp()
 
-    monkeypatch.setattr(backup, "_locked", and_then)
+    monkeypatch.setattr(backup, "_lock", and_then)
     backup.back_up(load(home.folder), tmp_path / "north.tar")
     assert len(stamp_paths(home.folder / FOLDER)) > 3
     shutil.rmtree(home.folder)

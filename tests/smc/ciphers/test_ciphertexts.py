@@ -43,8 +43,8 @@ def peer():
 def test_a_fresh_batch_leaves_once(own):
     fresh = own.encrypt([1, 2, 3])
     data = fresh.encode()
-    assert len(data) == own.expected(3).size == 3 * KEY.public.ciphertext_bytes
-    assert own.decrypt(own.expected(3).decode(data)) == [1, 2, 3]
+    assert len(data) == own.expect(3).size == 3 * KEY.public.ciphertext_bytes
+    assert own.decrypt(own.expect(3).decode(data)) == [1, 2, 3]
     with pytest.raises(FreshnessError, match="sent twice"):
         fresh.encode()
     assert own.decrypt(fresh) == [1, 2, 3]
@@ -57,12 +57,12 @@ def test_worked_on_ciphertexts_cannot_leave(own):
         own.add_plain(fresh, [1, 1]),
         own.subtract(fresh, fresh),
         own.scale(fresh, [2, 3]),
-        own.expected(2).decode(fresh.encode()),
+        own.expect(2).decode(fresh.encode()),
     ):
         assert not isinstance(worked, Fresh)
         with pytest.raises(FreshnessError):
             worked.encode()
-        assert len(own.refresh(worked).encode()) == own.expected(2).size
+        assert len(own.refresh(worked).encode()) == own.expect(2).size
 
 
 def test_the_channel_refuses_what_is_not_fresh(own):
@@ -72,7 +72,7 @@ def test_the_channel_refuses_what_is_not_fresh(own):
     with pytest.raises(FreshnessError):
         sender.send(Batch(own.add_plain(fresh, [0, 0])))
     sender.send(Batch(fresh))
-    assert own.decrypt(receiver.recv(Batch, own.expected(2))) == [5, 6]
+    assert own.decrypt(receiver.recv(Batch, own.expect(2))) == [5, 6]
     with pytest.raises(FreshnessError):
         sender.send(Batch(fresh))
 
@@ -102,7 +102,7 @@ def test_views_share_the_marks_both_ways(own, view):
 
 def test_disjoint_slices_leave_one_after_the_other(own):
     fresh = own.encrypt(range(5))
-    parts = [own.expected(len(p)).decode(p.encode()) for p in (fresh[:2], fresh[2:4], fresh[4:])]
+    parts = [own.expect(len(p)).decode(p.encode()) for p in (fresh[:2], fresh[2:4], fresh[4:])]
     assert own.decrypt(Ciphertexts.concat(parts)) == list(range(5))
 
 
@@ -158,19 +158,19 @@ def test_numbers_that_are_no_ciphertexts_are_refused(peer, number, place):
     numbers[place] = number
     data = b"".join(n.to_bytes(width, "big") for n in numbers)
     with pytest.raises(ProtocolViolation) as caught:
-        peer.expected(3).decode(data)
+        peer.expect(3).decode(data)
     assert str(number) not in str(caught.value) or number == 0
 
 
 @pytest.mark.parametrize("number", [1, N * N - 1, N - 1, N + 1])
 def test_extreme_ciphertexts_are_accepted(peer, number):
     data = number.to_bytes(KEY.public.ciphertext_bytes, "big")
-    assert peer.expected(1).decode(data).values == (number,)
+    assert peer.expect(1).decode(data).values == (number,)
 
 
 @pytest.mark.parametrize("change", [-1, 1])
 def test_a_wrong_number_of_bytes_is_refused(peer, change):
-    expected = peer.expected(2)
+    expected = peer.expect(2)
     with pytest.raises(ProtocolViolation):
         expected.decode(bytes(expected.size + change))
 
@@ -178,7 +178,7 @@ def test_a_wrong_number_of_bytes_is_refused(peer, change):
 def test_no_ciphertexts_are_a_batch_too(own):
     nothing = own.encrypt([])
     assert nothing.encode() == b""
-    assert len(own.expected(0).decode(b"")) == 0
+    assert len(own.expect(0).decode(b"")) == 0
     assert own.decrypt(own.add(nothing, nothing)) == []
 
 

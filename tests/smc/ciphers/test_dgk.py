@@ -59,7 +59,7 @@ def test_homomorphic_work() -> None:
     assert opens_to(PEER.subtract(a, b), [x - y for x, y in pairs])
     assert opens_to(PEER.scale(a, VALUES[::-1]), [x * y for x, y in pairs])
     assert opens_to(PEER.add_plain(a, VALUES[::-1]), [x + y for x, y in pairs])
-    assert opens_to(PEER.known(VALUES), VALUES)
+    assert opens_to(PEER.encrypt_trivially(VALUES), VALUES)
     assert opens_to(PEER.refresh(PEER.scale(a, [0] * len(a))), [0] * len(a))
 
 
@@ -84,13 +84,13 @@ def test_the_generators_have_their_orders() -> None:
 
 def test_freshness() -> None:
     fresh = PEER.encrypt([1, 2])
-    assert len(fresh.encode()) == PEER.expected(2).size == 2 * KEY.public.ciphertext_bytes
+    assert len(fresh.encode()) == PEER.expect(2).size == 2 * KEY.public.ciphertext_bytes
     with pytest.raises(FreshnessError, match="sent twice"):
         fresh.encode()
     for worked in (
         PEER.add(fresh, fresh),
         PEER.scale(fresh, [1, 1]),
-        PEER.known([1]),
+        PEER.encrypt_trivially([1]),
         PEER.subtract(fresh, fresh),
     ):
         with pytest.raises(FreshnessError):
@@ -109,13 +109,13 @@ def test_numbers_that_are_no_ciphertexts_are_refused(number: int, place: int) ->
     numbers[place] = int(number)
     width = KEY.public.ciphertext_bytes
     with pytest.raises(ProtocolViolation, match="not a DGK ciphertext"):
-        PEER.expected(3).decode(b"".join(n.to_bytes(width, "big") for n in numbers))
+        PEER.expect(3).decode(b"".join(n.to_bytes(width, "big") for n in numbers))
 
 
 @pytest.mark.parametrize("change", [-1, 1])
 def test_a_wrong_number_of_bytes_is_refused(change: int) -> None:
     with pytest.raises(ProtocolViolation):
-        PEER.expected(2).decode(bytes(PEER.expected(2).size + change))
+        PEER.expect(2).decode(bytes(PEER.expect(2).size + change))
 
 
 def test_a_key_travels() -> None:

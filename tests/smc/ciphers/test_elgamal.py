@@ -82,14 +82,14 @@ def test_work_that_passes_through_the_identity_can_leave() -> None:
     """0 times a ciphertext is two identities; m - m without randomness is one; both leave as zeros."""
     zeros = PEER.scale(PEER.encrypt([5, 6]), [0, ORDER])
     assert zeros.values == ((None, None), (None, None))
-    known = PEER.add_plain(PEER.known([7, 0]), [-7, 3])
+    known = PEER.add_plain(PEER.encrypt_trivially([7, 0]), [-7, 3])
     assert known.values[0] == (None, None)
     for batch, expected in ((zeros, [True, True]), (known, [True, False])):
         assert OWN.is_zero(batch) == expected
         fresh = PEER.refresh(batch)
         data = fresh.encode()
-        assert len(data) == PEER.expected(2).size == 2 * CIPHERTEXT_BYTES
-        assert OWN.is_zero(OWN.expected(2).decode(data)) == expected
+        assert len(data) == PEER.expect(2).size == 2 * CIPHERTEXT_BYTES
+        assert OWN.is_zero(OWN.expect(2).decode(data)) == expected
 
 
 class Scripted(Randomness):
@@ -123,7 +123,7 @@ def test_refreshing_changes_both_points_and_leaves_once() -> None:
     fresh[:1].encode()
     with pytest.raises(FreshnessError, match="sent twice"):
         fresh.encode()
-    for worked in (PEER.add_plain(batch, [1]), PEER.scale(batch, [2]), PEER.known([1])):
+    for worked in (PEER.add_plain(batch, [1]), PEER.scale(batch, [2]), PEER.encrypt_trivially([1])):
         with pytest.raises(FreshnessError):
             worked.encode()  # type: ignore[attr-defined]
     with pytest.raises(FreshnessError):
@@ -162,7 +162,7 @@ def test_what_is_no_point_is_refused(bad: bytes, place: int) -> None:
     points = [GOOD] * 6
     points[place] = bad
     with pytest.raises(ProtocolViolation, match="not on the curve") as caught:
-        PEER.expected(3).decode(b"".join(points))
+        PEER.expect(3).decode(b"".join(points))
     assert bad.hex() not in str(caught.value)
     with pytest.raises(ProtocolViolation):
         ElGamalKey(bad)
@@ -171,7 +171,7 @@ def test_what_is_no_point_is_refused(bad: bytes, place: int) -> None:
 @pytest.mark.parametrize("change", [-1, 1, 33])
 def test_a_wrong_number_of_bytes_is_refused(change: int) -> None:
     with pytest.raises(ProtocolViolation):
-        PEER.expected(2).decode((GOOD * 5)[: 2 * CIPHERTEXT_BYTES + change])
+        PEER.expect(2).decode((GOOD * 5)[: 2 * CIPHERTEXT_BYTES + change])
     with pytest.raises(ProtocolViolation):
         ElGamalKey((GOOD * 2)[: POINT_BYTES + change])
 
@@ -203,4 +203,4 @@ def test_lengths_and_counts() -> None:
     cipher.is_zero(batch)
     assert cipher.operations == {"ec_mask": 6, "ec_power": 3, "ec_zero_test": 3}
     assert len(cipher.encrypt([])) == 0
-    assert len(cipher.expected(0).decode(b"")) == 0
+    assert len(cipher.expect(0).decode(b"")) == 0

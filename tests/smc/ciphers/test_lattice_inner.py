@@ -104,7 +104,7 @@ def noise_of(given, x):
     second, first = (
         sum(limb.astype(object) << LIMB_BITS * place for place, limb in enumerate(limbs)) for limbs in kept
     )
-    total = (first + second @ lattice_inner._turned(own._secrets).astype(object).T) % modulus
+    total = (first + second @ lattice_inner._reverse(own._secrets).astype(object).T) % modulus
     return ((total + modulus // 2) % modulus - modulus // 2).astype(np.float64)
 
 

@@ -115,17 +115,17 @@ def test_secrets_are_units():
 def test_slots_and_polynomials_are_inverse_and_products_are_by_slot():
     for group in groups():
         for prime in (group.low, group.high):
-            x, y = (prime.reduced(RANDOM.words(2 * DEGREE).reshape(DEGREE, 2)) for _ in range(2))
+            x, y = (prime.reduce(RANDOM.words(2 * DEGREE).reshape(DEGREE, 2)) for _ in range(2))
             assert (prime.polynomials(prime.slots(x)) == x).all()
             assert prime.prime % (2 * DEGREE) == 1
             # X times y moves its coefficients up, and the highest one down with a change of sign.
             step = np.zeros((DEGREE, 1), dtype=np.uint64)
             step[1] = 1
-            moved = prime.polynomials(prime.reduced(prime.slots(step) * prime.slots(y)))
+            moved = prime.polynomials(prime.reduce(prime.slots(step) * prime.slots(y)))
             assert (moved[1:] == y[:-1]).all()
             assert (moved[0] == (prime.prime - y[-1]) % np.uint64(prime.prime)).all()
-        both = group.polynomials([prime.slots(prime.reduced(x)) for prime in (group.low, group.high)])
-        assert (group.low.reduced(both) == group.low.reduced(x)).all()
+        both = group.polynomials([prime.slots(prime.reduce(x)) for prime in (group.low, group.high)])
+        assert (group.low.reduce(both) == group.low.reduce(x)).all()
 
 
 def test_integers_come_back_from_their_residues():

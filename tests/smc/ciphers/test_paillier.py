@@ -191,7 +191,7 @@ def test_real_key_sizes(key):
     a, b = own.encrypt(values), peer.encrypt(values)
     assert own.decrypt(peer.add(a, b)) == [2 * v % n for v in values]
     blinded = peer.scale(peer.subtract(a, b), seeded().units(n, len(values)))
-    sent = peer.expected(len(values)).decode(peer.refresh(blinded).encode())
+    sent = peer.expect(len(values)).decode(peer.refresh(blinded).encode())
     assert own.is_zero(sent) == [True] * len(values)
     batch = peer.encrypt([9] * 70)
     assert own.decrypt(peer.refresh(batch)) == [9] * 70

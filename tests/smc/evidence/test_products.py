@@ -63,7 +63,7 @@ def product(length):
     ("length", "kind"), [(1, "transfer-corrections"), (gilboa.SEEDED_LENGTH, "vector-corrections")]
 )
 def test_a_sender_that_gives_another_vector_for_a_bit_of_the_integers_is_named(monkeypatch, length, kind):
-    honest, expanded, masks = product(length), gilboa._expanded, {}
+    honest, expanded, masks = product(length), gilboa._expand, {}
 
     def bent(session):
         correlate = session.oblivious.correlate
@@ -82,7 +82,7 @@ def test_a_sender_that_gives_another_vector_for_a_bit_of_the_integers_is_named(m
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(gilboa, "_expanded", other)
+        patch.setattr(gilboa, "_expand", other)
         sides = recorded(bent)
     assert all(each.error is None for each in sides.values())
     found = sides[Role.BOB].verdict(honest).deviation

@@ -74,7 +74,7 @@ def test_steps_give_the_same_with_and_without(count, prepared):
     steps = cost_of(flights)
     taken = sum(each.prepared for each in flights), sum(each.triples for each in flights)
     assert taken == ((3 * count, -(-count // 64)) if prepared else (0, 0))
-    made = cost_of(cost.prepared(3 * count, -(-count // 64)) if prepared else [])
+    made = cost_of(cost.prepare(3 * count, -(-count // 64)) if prepared else [])
     for declared, measured in ((made, 0), (steps, 1)):
         assert (traffic[measured].sent, back[measured].sent) == (declared.alice_bytes, declared.bob_bytes)
         assert traffic[measured].rounds == declared.rounds
@@ -174,9 +174,9 @@ def test_what_is_taken_is_gone():
     made = PreparedTransfers(
         words[0], words[1], np.zeros(10, dtype=np.uint8), words[2], PreparedTransfers.none().triples
     )
-    first, second = made.taken(4), made.taken(6)
+    first, second = made.take(4), made.take(6)
     assert (np.concatenate([first.zero, second.zero]) == words[0]).all()
-    assert made.taken(1) is None
+    assert made.take(1) is None
     assert made.taken_triples(1) is None
     assert "zero" not in repr(first)
 

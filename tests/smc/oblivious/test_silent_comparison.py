@@ -187,7 +187,7 @@ def test_triples_and_one_of_four_transfers():
     a, b = run_pair(lambda s: over_toy(s).pads(words), lambda s: over_toy(s).pads(words))
     left, right = a.triples(), b.triples()
     assert ((left.a ^ right.a) & (left.b ^ right.b) == left.c ^ right.c).all()
-    offered, (choices, taken) = a.offered(), b.taken()
+    offered, (choices, taken) = a.offer(), b.take()
     assert offered.shape == (4, 2, words // 2)
     low, high = choices
     for value, where in enumerate((~(low | high), low & ~high, high & ~low, low & high)):

@@ -164,8 +164,8 @@ def test_correlated_transfers_and_triples_come_first_whoever_makes_them(count):
                 silent.order(5, count, 2)
                 silent.deliver()()
                 triples = transfers.prepared.taken_triples(2)
-                found.append((transfers.prepared.taken(count), triples, silent.pads(5)))
-                assert transfers.prepared.taken(1) is None
+                found.append((transfers.prepared.take(count), triples, silent.pads(5)))
+                assert transfers.prepared.take(1) is None
                 assert transfers.prepared.taken_triples(1) is None
         return found
 
@@ -267,7 +267,7 @@ def test_a_truncated_refill_of_an_order_is_refused(monkeypatch):
             return Refill.kind()
 
         def hidden(self):
-            return Refill.hidden()
+            return Refill.is_hidden()
 
         def encode(self):
             return b"short"

@@ -188,7 +188,7 @@ def test_veugen_refuses_two_zeros() -> None:
             veugen.alice(session, given, Plain([3]), Nothing(1))
 
     def bob(session: Session) -> None:
-        session.channel.recv(veugen.VeugenBits, session.peer.expected(4))
+        session.channel.recv(veugen.VeugenBits, session.peer.expect(4))
         session.channel.send(veugen.VeugenTests(session.peer.encrypt([0, 5, 0, 7, 9])))
 
     run_pair(alice, bob, keys=KEYS)

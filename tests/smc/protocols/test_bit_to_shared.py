@@ -137,7 +137,7 @@ def test_a_correction_outside_the_modulus_is_refused(modulus: int, monkeypatch: 
             return str(type(self._message).kind())
 
         def hidden(self) -> bool:
-            return type(self._message).hidden()
+            return type(self._message).is_hidden()
 
         def encode(self) -> bytes:
             data = bytes(self._message.encode())

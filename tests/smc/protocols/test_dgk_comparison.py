@@ -121,7 +121,7 @@ def collect(x: int, y: int, count: int) -> list[list[int]]:
     def alice(session: Session) -> list[list[int]]:
         context = with_key(session).dgk
         context.channel.send(dgk.DgkBits(context.own.encrypt(bits_of(x) * count)))
-        received = context.channel.recv(dgk.Blinded, context.own.expected(SPREAD * count))
+        received = context.channel.recv(dgk.Blinded, context.own.expect(SPREAD * count))
         assert len({powmod(value, PLAINTEXTS, context.own.public.n) for value in received.values}) == len(
             received
         )
@@ -205,7 +205,7 @@ def test_the_widest_numbers() -> None:
 def test_two_zeros_are_a_violation() -> None:
     def bob(session: Session) -> None:
         context = with_key(session).dgk
-        context.channel.recv(dgk.DgkBits, context.peer.expected(WIDTH))
+        context.channel.recv(dgk.DgkBits, context.peer.expect(WIDTH))
         context.channel.send(dgk.Blinded(context.peer.encrypt([0] * SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)
@@ -259,7 +259,7 @@ def test_numbers_that_are_no_ciphertexts_are_refused_on_both_sides(number: int |
 
     def as_bob(session: Session) -> None:
         context = with_key(session).dgk
-        context.channel.recv(dgk.DgkBits, context.peer.expected(WIDTH))
+        context.channel.recv(dgk.DgkBits, context.peer.expect(WIDTH))
         context.channel.send(dgk.Blinded(batch(Role.ALICE, SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)

@@ -71,7 +71,7 @@ def spy(x: int, answer: Callable[[CipherContext], None]) -> dict[int, set[int]]:
             context.channel.send(
                 membership.TreePoints(FreshElGamalCiphertexts.declare(context.own.public, sent))
             )
-            received = context.channel.recv(membership.TreeTests, context.own.expected(BITS))
+            received = context.channel.recv(membership.TreeTests, context.own.expect(BITS))
             found[y] = attack(received, points, scalars, secret)
 
         def bob(session: Session, y: int = y) -> None:
@@ -105,7 +105,7 @@ def collect(x: int, y: int, count: int) -> list[list[Point]]:
         context = session.elgamal
         for size in sizes:
             context.channel.send(membership.TreePoints(context.own.encrypt(labels(x) * size)))
-        due = [context.own.expected(BITS * size) for size in sizes]
+        due = [context.own.expect(BITS * size) for size in sizes]
         received = [
             pair for expected in due for pair in context.channel.recv(membership.TreeTests, expected).values
         ]
@@ -145,7 +145,7 @@ def test_what_alice_sees_does_not_depend_on_the_inputs(x: int, y: int) -> None:
 def test_two_hits_are_a_violation() -> None:
     def bob(session: Session) -> None:
         context = session.elgamal
-        context.channel.recv(membership.TreePoints, context.peer.expected(BITS))
+        context.channel.recv(membership.TreePoints, context.peer.expect(BITS))
         context.channel.send(membership.TreeTests(context.peer.encrypt([0] * BITS)))
 
     with pytest.raises(ProtocolViolation, match="several of the nodes"):
@@ -247,7 +247,7 @@ def test_forged_ciphertexts_are_refused_on_both_sides(data: bytes) -> None:
 
     def as_bob(session: Session) -> None:
         context = session.elgamal
-        context.channel.recv(membership.TreePoints, context.peer.expected(BITS))
+        context.channel.recv(membership.TreePoints, context.peer.expect(BITS))
         context.channel.send(membership.TreeTests(forged(context, data)))
 
     given = Parameters(1, BITS, 0, 0)

@@ -89,7 +89,7 @@ def curious_alice(x: int, found: dict[int, set[int]], y: int) -> Callable[[Sessi
             for point, rho in zip(points, rhos, strict=True)
         ]
         session.channel.send(membership.TreePoints(declare_fresh(key, sent)))
-        received = session.channel.recv(membership.TreeTests, session.own.expected(BITS))
+        received = session.channel.recv(membership.TreeTests, session.own.expect(BITS))
         found[y] = attack(received, session.own.decrypt(received), points, rhos)
 
     return run
@@ -142,7 +142,7 @@ def collect_tests(x: int, y: int, count: int) -> list[list[int]]:
             session.channel.send(membership.TreePoints(session.own.encrypt(nodes * size)))
         opened: list[int] = []
         for size in pieces:
-            received = session.channel.recv(membership.TreeTests, session.own.expected(BITS * size))
+            received = session.channel.recv(membership.TreeTests, session.own.expect(BITS * size))
             opened += session.own.decrypt(received)
         return [opened[i : i + BITS] for i in range(0, len(opened), BITS)]
 
@@ -175,7 +175,7 @@ def test_what_alice_sees_in_protocol_2_does_not_depend_on_the_inputs(x: int, y: 
 
 def test_two_hits_are_a_violation() -> None:
     def bob(session: Session) -> None:
-        session.channel.recv(membership.TreePoints, session.peer.expected(BITS))
+        session.channel.recv(membership.TreePoints, session.peer.expect(BITS))
         session.channel.send(membership.TreeTests(session.peer.encrypt([0] * BITS)))
 
     with pytest.raises(ProtocolViolation, match="several of the nodes"):

@@ -42,7 +42,7 @@ def test_what_a_caller_vouches_for_is_held_against_it():
     secret = Secret(HELD, RIGHT)
 
     def side(session):
-        return secret.at(session).bounded(Bounds(-1, 9)) >= 2
+        return secret.at(session).with_bounds(Bounds(-1, 9)) >= 2
 
     with pytest.raises(OutsideBounds, match="-3 to 38"):
         run_pair(side)
@@ -53,7 +53,7 @@ def test_two_sides_with_other_bounds_are_found():
 
     def side(session):
         own = secret.at(session)
-        return own.bounded(Bounds(-1, 40 + (session.role is Role.BOB))) >= 2
+        return own.with_bounds(Bounds(-1, 40 + (session.role is Role.BOB))) >= 2
 
     with pytest.raises(OutsideBounds, match="at the peer"):
         run_pair(side)

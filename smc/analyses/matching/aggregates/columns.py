@@ -91,7 +91,7 @@ class FigureColumns:
         bounds = tuple(Bounds(each.lower, each.upper) for each in every)
         return cls(parameters, bounds, weighs and sums, counts and sums)
 
-    def declared(self, place: int) -> Owned[Bounds]:
+    def declared_bounds(self, place: int) -> Owned[Bounds]:
         """The bounds that the catalog of its side declares of a value; an exact job has no others."""
         return Owned(self.bounds[place])
 
@@ -113,13 +113,13 @@ class FigureColumns:
         found: list[Sum] = []
         for place, column in enumerate(columns.values):
             sizes, side = columns.absolutes.get(place), self.parameters.values[place].side
-            found += weighed(column, sizes, members[side], self.declared(place), total)
+            found += weighed(column, sizes, members[side], self.declared_bounds(place), total)
         return found
 
     def spans(self, role: Role) -> list[Bounds]:
         """The bounds of the columns of a side, in their order."""
-        further = [Bounds(0, self.bounds[i].magnitude) for i in self._signed(role)]
-        marks = sum(self._marks(i) for i in self._counted(role))
+        further = [Bounds(0, self.bounds[i].magnitude) for i in self._signed_places(role)]
+        marks = sum(self._marks(i) for i in self._counted_places(role))
         return [*(self.bounds[i] for i in self._places(role)), *further, *[Bounds(0, 1)] * marks]
 
     def local(self, role: Role, rows: int, column: Callable[[str], NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -135,13 +135,13 @@ class FigureColumns:
             values, each = column(self.parameters.values[place].column), self.bounds[place]
             noisy = self.parameters.epsilon is not None
             found[place] = np.clip(values, each.lower, each.upper) if noisy else values
-        chosen = [*found.values(), *(np.abs(found[place]) for place in self._signed(role))]
-        for place in self._counted(role):
-            chosen += off_bounds(found[place], self.declared(place))
+        chosen = [*found.values(), *(np.abs(found[place]) for place in self._signed_places(role))]
+        for place in self._counted_places(role):
+            chosen += off_bounds(found[place], self.declared_bounds(place))
             chosen += majority.digits(found[place], self.bounds[place])
         return np.stack(chosen, axis=1) if chosen else np.zeros((rows, 0), dtype=np.int64)
 
-    def grouped(self, columns: Mapping[Role, Iterable[LinearInts]]) -> Grouped:
+    def group(self, columns: Mapping[Role, Iterable[LinearInts]]) -> Grouped:
         """The columns of both sides by what they are for; of each side those of `local`, in that order."""
         values: dict[int, LinearInts] = {}
         absolutes: dict[int, LinearInts] = {}
@@ -149,18 +149,20 @@ class FigureColumns:
         for role in Role:
             left = iter(columns[role])
             values |= {place: next(left) for place in self._places(role)}
-            absolutes |= {place: next(left) for place in self._signed(role)}
-            for place in self._counted(role):
+            absolutes |= {place: next(left) for place in self._signed_places(role)}
+            for place in self._counted_places(role):
                 marks[place] = [next(left) for _ in range(self._marks(place))]
         return Grouped([values[place] for place in sorted(values)], absolutes, marks)
 
     def _places(self, role: Role) -> list[int]:
         return [place for place, value in enumerate(self.parameters.values) if value.side is role]
 
-    def _signed(self, role: Role) -> list[int]:
-        return [place for place in self._places(role) if self.weighs and is_signed(self.declared(place))]
+    def _signed_places(self, role: Role) -> list[int]:
+        return [
+            place for place in self._places(role) if self.weighs and is_signed(self.declared_bounds(place))
+        ]
 
-    def _counted(self, role: Role) -> list[int]:
+    def _counted_places(self, role: Role) -> list[int]:
         return self._places(role) if self.counts else []
 
     def _marks(self, place: int) -> int:

@@ -130,7 +130,7 @@ class FigureParameters:
             return None
         return ExactFigures(max(1, *(len(self.value_columns(role)) for role in Role)), Whom.MATCHES)
 
-    def asked(self, keys: Iterable[str]) -> Asked:
+    def request(self, keys: Iterable[str]) -> Asked:
         """What the job asks for, in words of policies.
 
         Args:
@@ -203,8 +203,8 @@ def declare_value(value: ValueColumn, schema: Schema | None) -> Declared:
     place = f"{value.side.value}'s column {value.column!r}"
     if schema is None or schema.kind not in NUMERIC or schema.scale > MAX_SCALE:
         raise UsageError(f"{place} is not a column of numbers.", "Name an integer or decimal column.")
-    lower = _held(value.lower, schema.lower, schema.scale, place)
-    upper = _held(value.upper, schema.upper, schema.scale, place)
+    lower = _to_held(value.lower, schema.lower, schema.scale, place)
+    upper = _to_held(value.upper, schema.upper, schema.scale, place)
     if lower > upper or max(abs(lower), abs(upper)) >= LIMIT:
         raise UsageError(
             f"{place}: the lower bound is above the upper one, or a bound is too large.",
@@ -213,7 +213,7 @@ def declare_value(value: ValueColumn, schema: Schema | None) -> Declared:
     return Declared(lower, upper, schema.scale)
 
 
-def _held(stated: Fraction | None, of_schema: int | None, scale: int, place: str) -> int:
+def _to_held(stated: Fraction | None, of_schema: int | None, scale: int, place: str) -> int:
     if stated is None:
         if of_schema is None:
             raise UsageError(

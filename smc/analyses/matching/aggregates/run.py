@@ -70,7 +70,7 @@ def run(
         brought.local(session.role, len(rows.keys), rows.column),
         *(brought.spans(role) for role in Role),
     )
-    columns = brought.grouped({Role.ALICE: aligned.alice, Role.BOB: aligned.bob})
+    columns = brought.group({Role.ALICE: aligned.alice, Role.BOB: aligned.bob})
     member = LinearInts.from_bits(aligned.member)
     figures = [aligned.total(member), *(aligned.total(column) for column in columns.values)]
     marks = [columns.marks[place] for place in sorted(columns.marks)]

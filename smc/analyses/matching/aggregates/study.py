@@ -101,7 +101,7 @@ class AggregatesStudy(Study):
             keeps_missing=frozenset(),
             loss=Loss() if epsilon is None else Loss(epsilon, MAX_DELTA),
             bounds=RowBounds(),
-            asked=self.parameters.asked(self.parameters.keys.columns),
+            asked=self.parameters.request(self.parameters.keys.columns),
         )
 
     @override

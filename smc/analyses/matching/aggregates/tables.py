@@ -49,7 +49,7 @@ def results(
     if noises:
         details["noise_scales"] = [str(1 / distribution.rate) for distribution in noises]
     if figures is None:
-        return Outcome.withheld(details=details)
+        return Outcome.withhold(details=details)
     size = figures[0]
     if not noises:
         if parameters.output == SIZE:

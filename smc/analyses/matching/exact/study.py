@@ -160,7 +160,7 @@ class ExactKeysStudy(Study):
         names, duplicates = self.parameters.columns, self.parameters.duplicates
         details = {"route": self.route, "duplicates": duplicates}
         if found is None:
-            return Outcome.withheld(details=details)
+            return Outcome.withhold(details=details)
         columns = {"row": (found + 1).tolist(), **{name: _cells(data[name], found) for name in names}}
         kinds = {name: DATE for name in names if data[name].schema.is_date}
         notes: tuple[str, ...] = () if len(found) else ("The two sides have no key in common.",)

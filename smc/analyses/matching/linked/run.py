@@ -93,17 +93,17 @@ def run(
     session.report("encode", 0, 1)
     records = prepare(matching, texts, matching.buckets((local, peer)))
     session.report("encode", 1, 1)
-    paired = one_to_one(matching)(session, matching, records, counts, frozenset(), release).paired()
+    paired = one_to_one(matching)(session, matching, records, counts, frozenset(), release).pair()
 
     def total(column: LinearInts) -> LinearInts:
         shares = column.shares.sum(dtype=np.uint64, keepdims=True)
-        return LinearInts.from_shares(session, shares, column.bounds.summed(most).fit("sum"))
+        return LinearInts.from_shares(session, shares, column.bounds.sum_of(most).fit("sum"))
 
     counted = {Role.ALICE: LinearInts.from_bits(paired[Role.ALICE])}
     if brought.weighs and any(value.side is Role.BOB for value in figures.values):
         counted[Role.BOB] = LinearInts.from_bits(paired[Role.BOB])
     size = total(counted[Role.ALICE])
-    columns = brought.grouped({role: _gated(paired[role], values[role]) for role in Role})
+    columns = brought.group({role: _gate(paired[role], values[role]) for role in Role})
     distinguished = []
     for role in Role:
         marks = [columns.marks[i] for i in sorted(columns.marks) if figures.values[i].side is role]
@@ -139,7 +139,7 @@ def _values(
     return found
 
 
-def _gated(paired: SecretBits, columns: list[LinearInts]) -> list[LinearInts]:
+def _gate(paired: SecretBits, columns: list[LinearInts]) -> list[LinearInts]:
     """The columns of a side where a row has a partner, else 0."""
     if not columns:
         return []

@@ -79,7 +79,7 @@ class LinkedStudy(Study):
             keeps_missing=frozenset(),
             loss=Loss(),
             bounds=RowBounds(),
-            asked=self.parameters.figures.asked(self.parameters.matching.columns),
+            asked=self.parameters.figures.request(self.parameters.matching.columns),
         )
 
     @override

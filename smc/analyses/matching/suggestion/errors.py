@@ -82,28 +82,28 @@ def corrupt_register(texts: Texts, model: ErrorModel, random: Randomness) -> dic
     count = len(texts[SURNAME])
     found = {role: list(column) for role, column in texts.items()}
 
-    def struck(rate: float) -> list[int]:
+    def strike(rate: float) -> list[int]:
         return [int(row) for row in np.flatnonzero(_words(random, count) < rate * _WORD)]
 
     for rate, roles in ((model.renamed, (SURNAME,)), (model.moved, (POSTCODE, TOWN, STREET, HOUSE))):
-        rows = struck(rate)
+        rows = strike(rate)
         others = random.below(count, len(rows))
         for role in roles:
             if role in found:
                 for row, other in zip(rows, others, strict=True):
                     found[role][row] = texts[role][other]
-    for row in struck(model.short):
+    for row in strike(model.short):
         found[GIVEN][row] = found[GIVEN][row][:_KEPT]
-    for row in struck(model.turned):
-        found[BORN][row] = _turned(found[BORN][row])
+    for row in strike(model.turned):
+        found[BORN][row] = _exchange_day_and_month(found[BORN][row])
     for role, change, rate in _mistakes(model):
         if role in found:
-            for row in struck(rate):
+            for row in strike(rate):
                 found[role][row] = change(found[role][row], random)
-    for row in struck(model.crossed):
+    for row in strike(model.crossed):
         found[GIVEN][row], found[SURNAME][row] = found[SURNAME][row], found[GIVEN][row]
     for role in [one for one in found if one != SEX]:
-        for row in struck(model.missing):
+        for row in strike(model.missing):
             found[role][row] = ""
     return found
 
@@ -112,7 +112,7 @@ def _words(random: Randomness, count: int) -> NDArray[np.float64]:
     return random.words(count).astype(np.float64)
 
 
-def _turned(date: str) -> str:
+def _exchange_day_and_month(date: str) -> str:
     """A date YYYY-MM-DD or YYYYMMDD with day and month exchanged, where that is a date."""
     parts = re.fullmatch(r"([0-9]{4}-?)([0-9]{2})(-?)([0-9]{2})", date)
     if parts is None or int(parts[4]) > 12:
@@ -132,7 +132,7 @@ def _misspelt(text: str, random: Randomness) -> str:
     return before + after if kind == 2 else before + here + here + after
 
 
-def _mistyped(text: str, random: Randomness) -> str:
+def _mistype(text: str, random: Randomness) -> str:
     places = [place for place, letter in enumerate(text) if letter in _DIGITS]
     if not places:
         return _misspelt(text, random)
@@ -152,5 +152,5 @@ _Change = Callable[[str, Randomness], str]
 def _mistakes(model: ErrorModel) -> tuple[tuple[str, _Change, float], ...]:
     return (
         *((role, _misspelt, model.typo) for role in (GIVEN, SURNAME, STREET, TOWN)),
-        *((role, _mistyped, model.digit) for role in (BORN, POSTCODE, HOUSE)),
+        *((role, _mistype, model.digit) for role in (BORN, POSTCODE, HOUSE)),
     )

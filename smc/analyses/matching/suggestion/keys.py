@@ -27,7 +27,7 @@ def place_of(roles: Collection[str]) -> str:
     return next((role for role in PLACES if role in roles), "")
 
 
-def written(key: Sequence[Part], place: str, *, has_dashes: bool) -> list[str]:
+def write(key: Sequence[Part], place: str, *, has_dashes: bool) -> list[str]:
     """A key as a job writes it.
 
     Args:

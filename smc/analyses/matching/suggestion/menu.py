@@ -21,7 +21,7 @@ from smc.analyses.matching.suggestion.keys import (
     YEAR_MONTH,
     Key,
     place_of,
-    written,
+    write,
 )
 from smc.analyses.matching.suggestion.roles import BORN, GIVEN, HOUSE, POSTCODE, SEX, STREET, SURNAME, TOWN
 from smc.analyses.matching.tolerant.encoding import hundredths
@@ -132,7 +132,7 @@ _PASSES: Final = (
 """From so many rows on: the keys, and those of files without any place."""
 
 
-def compared(roles: Collection[str], more: Collection[str] = ()) -> tuple[str, ...]:
+def compared_roles(roles: Collection[str], more: Collection[str] = ()) -> tuple[str, ...]:
     """The roles of the fields of a recipe, in their order.
 
     Args:
@@ -158,7 +158,7 @@ def keys(roles: Collection[str], rows: int) -> tuple[Key, ...]:
 
 
 def terms(roles: Collection[str]) -> Terms:
-    """The weights and local terms of fields of these roles, as of `compared` without others."""
+    """The weights and local terms of fields of these roles, as of `compared_roles` without others."""
     place = place_of(roles)
     fitted = {**_TERMS[place], SEX: _SEX}
     weight, gram, empty, rarity = zip(*(fitted[role] for role in roles), strict=True)
@@ -173,7 +173,7 @@ def recipe(roles: Collection[str], rows: int, *, has_dashes: bool) -> dict[str, 
         rows: of the larger side.
         has_dashes: how dates are written.
     """
-    fields = compared(roles)
+    fields = compared_roles(roles)
     return parameters(roles, fields, keys(roles, rows), terms(fields), 1, has_dashes=has_dashes)
 
 
@@ -202,7 +202,7 @@ def parameters(
         "method": "tolerant",
         "least_score": terms.least,
         "ranks": ranks,
-        "blocking": [written(key, place, has_dashes=has_dashes) for key in blocking],
+        "blocking": [write(key, place, has_dashes=has_dashes) for key in blocking],
         "fields": [
             {"column": role, "weight": weight}
             | {

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.matching.suggestion.errors import Texts
-from smc.analyses.matching.suggestion.keys import DAY, MONTH_DAY, YEAR, YEAR_MONTH, Key, Part, written
+from smc.analyses.matching.suggestion.keys import DAY, MONTH_DAY, YEAR, YEAR_MONTH, Key, Part, write
 from smc.analyses.matching.suggestion.roles import BORN, GIVEN, HOUSE, POSTCODE, STREET, SURNAME, TOWN
 from smc.analyses.matching.tolerant.blocking import KeyPart
 from smc.pieces import each
@@ -51,7 +51,7 @@ def choose_passes(
         truth: Bob's row of each of Alice's persons, or -1.
         compared: roles in the order of the job's fields; the first that a key does not take orders its rows.
         count: of passes, at most.
-        has_dashes: as of `written`.
+        has_dashes: as of `write`.
     """
     registers = [_Register.of(side, compared, has_dashes=has_dashes) for side in (alice, bob)]
     rows = np.flatnonzero(truth >= 0)
@@ -108,7 +108,7 @@ class _Register:
     Attributes:
         texts: by roles.
         orders: rows in the order of a hash of each role's texts.
-        has_dashes: as of `written`.
+        has_dashes: as of `write`.
         parts: a hash of each row's part, and whether it has one, by part.
     """
 
@@ -124,7 +124,7 @@ class _Register:
 
     def part(self, part: Part) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         if part not in self.parts:
-            (name,) = written((part,), "", has_dashes=self.has_dashes)
+            (name,) = write((part,), "", has_dashes=self.has_dashes)
             spoken = KeyPart.parse(name, name)
             memo = {text: spoken.of(text) for text in each(set(self.texts[part[0]]))}
             found = [memo[text] for text in self.texts[part[0]]]

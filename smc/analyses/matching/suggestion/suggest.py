@@ -269,7 +269,7 @@ class _Simulated:
                 f"Of these rows a simulation has {self.common} in both registers, too few to choose by.",
                 "State the least score with --least-score and take --recipe menu, or a file of more rows.",
             )
-        fields = menu.compared(roles, assumed.compare)
+        fields = menu.compared_roles(roles, assumed.compare)
         if assumed.recipe == MENU:
             blocking = menu.keys(roles, larger)
         else:
@@ -282,29 +282,31 @@ class _Simulated:
             if not blocking:
                 raise alike()
 
-        def made(terms: Terms, ranks: int) -> dict[str, Any]:
+        def make(terms: Terms, ranks: int) -> dict[str, Any]:
             return menu.parameters(roles, fields, blocking, terms, ranks, has_dashes=self.has_dashes)
 
         nothing = (0,) * len(fields)
-        flat = _parsed(made(Terms((1,) * len(fields), nothing, nothing, nothing, 0), 1))
+        flat = _parse(make(Terms((1,) * len(fields), nothing, nothing, nothing, 0), 1))
         if assumed.model is not None:
-            terms = self._modelled(assumed.model, fields, flat)
+            terms = self._weights_of_model(assumed.model, fields, flat)
         elif assumed.recipe == OWN:
             say("Fitting the weights.")
-            terms = self._fitted(flat)
+            terms = self._fit(flat)
         else:
             terms = menu.terms(fields)
         if assumed.least_score is not None:
             terms = replace(terms, least=assumed.least_score)
-        one = made(terms, 1)
-        return made(terms, 2) if _coverage(one, self.texts).refusal else one
+        one = make(terms, 1)
+        return make(terms, 2) if _coverage(one, self.texts).refusal else one
 
-    def _fitted(self, parameters: TolerantParameters) -> Terms:
+    def _fit(self, parameters: TolerantParameters) -> Terms:
         left, right = (prepare(parameters, texts, 1) for texts in (self.alice, self.bob))
-        pairs = _met(left, right)
+        pairs = _meeting_pairs(left, right)
         return fit_terms(Evidence.of(left, right, pairs), self.truth[pairs[:, 0]] == pairs[:, 1])
 
-    def _modelled(self, model: SplinkModel, fields: Sequence[str], parameters: TolerantParameters) -> Terms:
+    def _weights_of_model(
+        self, model: SplinkModel, fields: Sequence[str], parameters: TolerantParameters
+    ) -> Terms:
         """The weights of a model of Splink.
 
         Raises:
@@ -323,7 +325,7 @@ class _Simulated:
         return terms_of([named[columns[role]] for role in fields], model.prior, usual, largest)
 
 
-def _met(left: Records, right: Records) -> NDArray[np.int64]:
+def _meeting_pairs(left: Records, right: Records) -> NDArray[np.int64]:
     """The pairs of rows that meet in some pass, each once."""
     every = [met_by_ranks(*both) for both in zip(left.ranked, right.ranked, strict=True)]
     found: NDArray[np.int64] = np.unique(np.concatenate(every), axis=0)
@@ -378,7 +380,7 @@ def _best(qualities: Sequence[Quality], least_score: int | None) -> Quality:
 
 
 def _coverage(parameters: Mapping[str, Any], texts: Texts) -> Coverage:
-    parsed = _parsed(parameters)
+    parsed = _parse(parameters)
     return Coverage.of(parsed, rank_layouts(parsed, texts), len(texts[BORN]))
 
 
@@ -386,7 +388,7 @@ def _without_method(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if name != "method"}
 
 
-def _parsed(parameters: Mapping[str, Any]) -> TolerantParameters:
+def _parse(parameters: Mapping[str, Any]) -> TolerantParameters:
     return TOLERANT.parse(_without_method(parameters)).parameters
 
 
@@ -442,7 +444,7 @@ def _linked(
 ) -> list[Quality]:
     own = recipe["least_score"]
     lowest = max(-MAX_SCORE, own + shifts[0])
-    parameters = _parsed({**recipe, "least_score": lowest})
+    parameters = _parse({**recipe, "least_score": lowest})
     left, right = (prepare(parameters, texts, 1) for texts in (alice, bob))
     pairs = ranked_pairs(parameters, left, right)
     common = int((truth >= 0).sum())

@@ -85,7 +85,7 @@ class Linkage(ABC):
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         self._choose()
-        self._release.intersection(self._matched)
+        self._release.intersection(self._count_matched)
         return self._open()
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Linkage(ABC):
     def _marks(self, role: Role) -> Bit:
         """Own XOR shares of which rows of a side have a partner; rows of nobody may be among them."""
 
-    def _matched(self) -> list[SecretInts]:
+    def _count_matched(self) -> list[SecretInts]:
         """How many rows of either side have a partner, one secret number each."""
         counted = []
         for role in Role:
@@ -109,13 +109,13 @@ class Linkage(ABC):
             counted.append(SecretInts.from_shares(self._session, total, Bounds(0, len(marks))))
         return counted
 
-    def _opened(self, words: Word, role: Role) -> Word | None:
+    def _open_to(self, words: Word, role: Role) -> Word | None:
         """Words about single rows or pairs, opened to one recipient."""
         secret = SecretInts.from_shares(self._session, words, Bounds(0, LIMIT - 1))
         opened = self._release.open(secret, {role}, Rows())
         return None if opened is None else opened.view(np.uint64)
 
-    def _checked(self, rows: Index, numbers: Word) -> Links:
+    def _check(self, rows: Index, numbers: Word) -> Links:
         """Distinct pairs of local rows and the other side's numbers, after a check of what was opened.
 
         Raises:
@@ -148,12 +148,12 @@ class BucketLinkage(Linkage):
     def _marks(self, role: Role) -> Bit:
         return lowest(self._partners[role].shares)
 
-    def _shuffled(self) -> Iterator[Places]:
+    def _shuffle(self) -> Iterator[Places]:
         """The local places of each pass."""
         for layout in self._own.layouts:
-            yield Places.shuffled(self._session, layout)
+            yield Places.shuffle(self._session, layout)
 
-    def _compared(self, places: Places) -> Iterator[tuple[slice, Pairs, Bit]]:
+    def _compare(self, places: Places) -> Iterator[tuple[slice, Pairs, Bit]]:
         """The stretches of a pass: their buckets, their pairs and own XOR shares of which are alike."""
         for part in stretches(*places.rows.shape):
             pairs = Pairs(self._session, self._own, places[part])
@@ -189,16 +189,16 @@ class AllAlike(BucketLinkage):
     @override
     def _choose(self) -> None:
         passes = len(self._own.layouts)
-        for number, places in enumerate(self._shuffled()):
+        for number, places in enumerate(self._shuffle()):
             self._session.report("pass", number, passes)
             self._rows.append(places.rows)
             if self._counting:
                 self._arrange(self._partners, places)
             found: dict[Role, list[Word]] = {role: [] for role in Role}
-            for part, _, alike in self._compared(places):
+            for part, _, alike in self._compare(places):
                 for role in self._recipients:
                     self._words[role].append(
-                        places[part].delivered(self._session, role, alike, self.numbers).reshape(-1)
+                        places[part].deliver(self._session, role, alike, self.numbers).reshape(-1)
                     )
                 for role in Role if self._counting else ():
                     marks = marks_of(self._partners[role], places)[part]
@@ -212,12 +212,12 @@ class AllAlike(BucketLinkage):
         rows = np.stack(self._rows)
         links = None
         for role in self._recipients:
-            words = self._opened(np.concatenate(self._words[role]), role)
+            words = self._open_to(np.concatenate(self._words[role]), role)
             if words is not None:
                 shape = (*rows.shape, rows.shape[2])
                 places = np.broadcast_to(np.expand_dims(rows, 1 + across(role)), shape).reshape(-1)
                 chosen = np.flatnonzero(words)
-                links = self._checked(places[chosen], words[chosen])
+                links = self._check(places[chosen], words[chosen])
         return links
 
 

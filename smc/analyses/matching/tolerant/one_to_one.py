@@ -57,7 +57,7 @@ class _Pass:
 class OneToOne(BucketLinkage):
     """Each row has one partner at most: its word is twice the partner's number plus 1, or 0."""
 
-    def paired(self) -> dict[Role, SecretBits]:
+    def pair(self) -> dict[Role, SecretBits]:
         """Run, and open nothing.
 
         Returns:
@@ -68,16 +68,14 @@ class OneToOne(BucketLinkage):
         """
         self._choose()
         return {
-            role: SecretBits(self._session, lowest(self._restored(role)[: self._counts[role]]))
+            role: SecretBits(self._session, lowest(self._restore(role)[: self._counts[role]]))
             for role in Role
         }
 
     @override
     def _choose(self) -> None:
         rounds = self._parameters.rounds
-        every: list[tuple[Places, Iterable[Part]]] = [
-            (each, self._compared(each)) for each in self._shuffled()
-        ]
+        every: list[tuple[Places, Iterable[Part]]] = [(each, self._compare(each)) for each in self._shuffle()]
         if rounds > 1:
             every = [(places, list(parts)) for places, parts in every]
         steps, done = 2 * rounds * len(every), 0
@@ -145,9 +143,9 @@ class OneToOne(BucketLinkage):
             seen[role].add(self._session.oblivious.bits_to_arithmetic(candidates[role].reshape(-1)))
         partners: dict[Role, list[Word]] = {role: [] for role in Role}
         for part, packed in way.mutual:
-            chosen = _chosen(self._session, packed, *(candidates[role][part] for role in Role))
+            chosen = _choose(self._session, packed, *(candidates[role][part] for role in Role))
             for role in Role:
-                words = way.places[part].delivered(self._session, role, chosen, 2 * self.numbers + 1)
+                words = way.places[part].deliver(self._session, role, chosen, 2 * self.numbers + 1)
                 partners[role].append(words.sum(axis=across(role), dtype=np.uint64).reshape(-1))
         for role in Role:
             self._partners[role].add(np.concatenate(partners[role]))
@@ -156,14 +154,14 @@ class OneToOne(BucketLinkage):
     def _open(self) -> Links | None:
         links = None
         for role in self._recipients:
-            words = self._opened(self._restored(role)[: self._counts[role]], role)
+            words = self._open_to(self._restore(role)[: self._counts[role]], role)
             if words is not None:
                 rows = np.flatnonzero(words)
                 unmarked = (words[rows] & MARK) == 0
-                links = self._checked(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
+                links = self._check(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
         return links
 
-    def _restored(self, role: Role) -> Word:
+    def _restore(self, role: Role) -> Word:
         """Local shares of the words of a side's rows, in the order of these."""
         register = self._partners[role]
         register.arrange(
@@ -180,7 +178,7 @@ def _alike_and_free(session: Session, alike: Bit, rows: Bit, columns: Bit) -> Bi
 
 
 @traced_once
-def _chosen(session: Session, packed: Bit, rows: Bit, columns: Bit) -> Bit:
+def _choose(session: Session, packed: Bit, rows: Bit, columns: Bit) -> Bit:
     """XOR shares of the pairs that are the best of both their rows, bits packed, where both are marked."""
     both = pairing.both(session, rows, columns)
     return _and(session, np.unpackbits(packed, axis=2, count=both.shape[2]), both)

@@ -66,7 +66,7 @@ def pairs_table(
         columns[name] = [texts[row] for row in rows]
     kinds = {name: DATE for name in parameters.show if data[name].schema.is_date}
     details = details_of(parameters, counts, chosen)
-    return Outcome((Table("pairs", columns, kinds),), (*notes, *_told(parameters, chosen)), details)
+    return Outcome((Table("pairs", columns, kinds),), (*notes, *_describe(parameters, chosen)), details)
 
 
 def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...
     return tuple(notes)
 
 
-def _told(parameters: TolerantParameters, chosen: Chosen | None) -> tuple[str, ...]:
+def _describe(parameters: TolerantParameters, chosen: Chosen | None) -> tuple[str, ...]:
     if chosen is None:
         return ()
     return (

@@ -47,7 +47,7 @@ class Places:
     ranks: Index = field(repr=False)
 
     @classmethod
-    def shuffled(cls, session: Session, layout: BucketLayout) -> Places:
+    def shuffle(cls, session: Session, layout: BucketLayout) -> Places:
         """Put the rows of each bucket into random places of it, so that a place says nothing."""
         words = session.random.words(layout.rows.size).reshape(layout.rows.shape)
         ranks = np.argsort(words, axis=1)
@@ -65,7 +65,7 @@ class Places:
         order[order == EMPTY] = np.flatnonzero(missing)
         return order
 
-    def delivered(self, session: Session, role: Role, chosen: Bit, words: Index) -> Word:
+    def deliver(self, session: Session, role: Role, chosen: Bit, words: Index) -> Word:
         """What `role` receives of each pair: a word of the other side's row if the pair is chosen, else 0.
 
         Args:
@@ -77,15 +77,15 @@ class Places:
         Returns:
             Local shares, shape (b, capacity, capacity).
         """
-        return _delivered(session, role, chosen, self.rows, words)
+        return _deliver(session, role, chosen, self.rows, words)
 
 
 @traced_once
-def _delivered(session: Session, role: Role, chosen: Bit, rows: Index, words: Index) -> Word:
-    """What `Places.delivered` gives, of the rows at the local places."""
+def _deliver(session: Session, role: Role, chosen: Bit, rows: Index, words: Index) -> Word:
+    """What `Places.deliver` gives, of the rows at the local places."""
     values = np.zeros(chosen.shape, dtype=np.uint64, like=chosen)
     if session.role is not role:
-        values += own(session, np.where(rows == EMPTY, 0, words[rows]))
+        values += own_shares(session, np.where(rows == EMPTY, 0, words[rows]))
     delivered = mux.select(session, chosen.reshape(-1), values.reshape(-1), role.other)
     return delivered.reshape(chosen.shape)
 
@@ -95,7 +95,7 @@ def across(role: Role) -> int:
     return 2 if role is Role.ALICE else 1
 
 
-def own(session: Session, parts: Index) -> Word:
+def own_shares(session: Session, parts: Index) -> Word:
     """What depends on this party's places alone, shape (b, capacity), as its shares of all pairs."""
     words = parts.view(np.uint64)
     return words[:, :, None] if session.role is Role.ALICE else words[:, None]
@@ -114,7 +114,7 @@ class Pairs:
         self._session = session
         self._score = records.score
         self._places = places
-        brought = records.bits if session.role is Role.ALICE else records.weighed
+        brought = records.bits if session.role is Role.ALICE else records.weigh
         self._margins = _margins(session, brought(places.rows), records.local(places.rows), self._score.grain)
 
     def alike(self) -> Bit:
@@ -132,7 +132,7 @@ class Pairs:
 def _margins(session: Session, filters: Bit, terms: Index, grain: int) -> Word:
     """Shares of the margins of all pairs of places, in units of 2**-grain, shape (b, capacity, capacity)."""
     overlaps = common_ones.overlaps(session, filters).astype(np.uint64)
-    return (overlaps << np.uint64(grain)) + own(session, terms)
+    return (overlaps << np.uint64(grain)) + own_shares(session, terms)
 
 
 @traced_once
@@ -147,7 +147,7 @@ def _best(
 ) -> Best:
     """What `Pairs.best` gives: margins with the places of rows below them, `first` more, are up to `most`."""
     scores = margins << np.uint64(tie_bits)
-    scores -= own(session, ranks)
+    scores -= own_shares(session, ranks)
     if session.role is Role.ALICE:
         scores += np.uint64(first)
     return pairing.best(session, eligible, scores, most)

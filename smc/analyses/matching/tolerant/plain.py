@@ -78,7 +78,7 @@ def met_by_ranks(first: RankLayout, second: RankLayout) -> Links:
 
 def margins_of(alice: Records, bob: Records, left: Links, right: Links) -> Links:
     """The margins of pairs of rows, shape (k,); a pair matches where its margin is not negative."""
-    overlaps = (alice.weighed(left) * bob.filters.rows[right]).sum(axis=1, dtype=np.int64)
+    overlaps = (alice.weigh(left) * bob.filters.rows[right]).sum(axis=1, dtype=np.int64)
     found: Links = (overlaps << alice.score.grain) + alice.terms[left] + bob.terms[right]
     return found
 
@@ -124,7 +124,7 @@ def chosen_links(
 ) -> tuple[Links, Chosen]:
     """As `plain_links` where the least score is chosen by a histogram, here without noise."""
     found = Claims.of(parameters, alice, bob)
-    chosen = Chosen(valley.moved(found.counts, histogram), found.counts)
+    chosen = Chosen(valley.adjustment(found.counts, histogram), found.counts)
     return found.links(chosen.moved), chosen
 
 
@@ -172,7 +172,7 @@ def compared_pairs(parameters: TolerantParameters, alice: Records, bob: Records)
     for first, second in zip(alice.layouts, bob.layouts, strict=True):
         for part in stretches(*first.rows.shape):
             rows = (first.rows[part], second.rows[part])
-            bits = alice.weighed(rows[0]).astype(np.float32), bob.bits(rows[1]).astype(np.float32)
+            bits = alice.weigh(rows[0]).astype(np.float32), bob.bits(rows[1]).astype(np.float32)
             overlaps = (bits[0] @ bits[1].transpose(0, 2, 1)).astype(np.int64)
             margins = (overlaps << score.grain) + alice.local(rows[0])[:, :, None]
             margins += bob.local(rows[1])[:, None]
@@ -224,7 +224,7 @@ def all_links(alice: Records, bob: Records) -> Links:
     every = np.arange(len(alice))
     right = bob.filters.rows.astype(np.float32).T
     for part in chunks(len(alice), _STRIPE_ROWS):
-        overlaps = (alice.weighed(every[part]).astype(np.float32) @ right).astype(np.int64)
+        overlaps = (alice.weigh(every[part]).astype(np.float32) @ right).astype(np.int64)
         margins = (overlaps << alice.score.grain) + alice.terms[part, None] + bob.terms
         i, j = np.nonzero(margins >= 0)
         found.append(np.stack([i + part.start, j, margins[i, j]], axis=1))

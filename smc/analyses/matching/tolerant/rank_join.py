@@ -118,7 +118,7 @@ class RankJoin(Linkage):
         self._score = own.score
         self._layout = WordLayout.of(counts.values(), self._score.margins.sign_bits + 1)
 
-    def paired(self) -> dict[Role, SecretBits]:
+    def pair(self) -> dict[Role, SecretBits]:
         """Run, and open nothing; as of `smc.analyses.matching.tolerant.one_to_one`.
 
         Raises:
@@ -135,12 +135,12 @@ class RankJoin(Linkage):
     def _open(self) -> Links | None:
         links = None
         for role in self._recipients:
-            words = self._opened(self._words[role], role)
+            words = self._open_to(self._words[role], role)
             if words is not None:
                 words = words >> self._layout.number_bit
                 rows = np.flatnonzero(words)
                 unmarked = (words[rows] & MARK) == 0
-                links = self._checked(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
+                links = self._check(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
         return links
 
     @override
@@ -152,23 +152,23 @@ class RankJoin(Linkage):
         steps = 3 * passes
         for number, layout in enumerate(self._own.ranked):
             self._session.report("pass", number, steps)
-            way, found = self._compared(layout, salt)
+            way, found = self._compare(layout, salt)
             ways.append(way)
             scores.append(self._by_item(way.forth, found))
         claims = self._claims(np.stack(scores, axis=1))
         received = []
         for number, way in enumerate(ways):
             self._session.report("pass", passes + number, steps)
-            received.append(self._claimed(way, claims[:, number].reshape(-1)))
-        accepted = self._accepted(np.stack(received, axis=1))
+            received.append(self._claim(way, claims[:, number].reshape(-1)))
+        accepted = self._accept(np.stack(received, axis=1))
         partners = np.zeros(self._counts[self._claiming], dtype=np.uint64, like=accepted)
         for number, way in enumerate(ways):
             self._session.report("pass", 2 * passes + number, steps)
-            partners += self._answered(way, accepted[:, number].reshape(-1)).sum(axis=1, dtype=np.uint64)
+            partners += self._answer(way, accepted[:, number].reshape(-1)).sum(axis=1, dtype=np.uint64)
         self._words[self._claiming] = partners << self._layout.number_bit
         self._session.report("pass", steps, steps)
 
-    def _compared(self, layout: RankLayout, salt: bytes) -> tuple[_Pass, Word]:
+    def _compare(self, layout: RankLayout, salt: bytes) -> tuple[_Pass, Word]:
         """A pass joined, and local shares of the ranks of pairs that match slot by slot, 0 for others."""
         session = self._session
         keys = layout.items(session.role, salt, session.random)
@@ -210,7 +210,7 @@ class RankJoin(Linkage):
         planes = np.unpackbits(octets, axis=1, count=len(self._score.weights), bitorder="little")
         local: Bit | np.uint8 = np.uint8(0)
         if rows is not None:
-            own = self._own.weighed(rows)
+            own = self._own.weigh(rows)
             # Of a (f' ^ f'') = a f' + a (1 - 2 f') f'' this party knows all but the other's share f''.
             local = (own * planes).sum(axis=1, dtype=np.uint8)
             planes = np.where(planes == 1, np.negative(own), own)
@@ -282,7 +282,7 @@ class RankJoin(Linkage):
         bounds = Bounds(-distribution.bound, len(ranks) + distribution.bound)
         secret = SecretInts.from_shares(session, counts, bounds)
         every = SecretInts.from_shares(
-            session, counts.sum(dtype=np.uint64, keepdims=True), bounds.summed(len(EDGES))
+            session, counts.sum(dtype=np.uint64, keepdims=True), bounds.sum_of(len(EDGES))
         )
         # Of the matches themselves it is asked once the least score is known, before pairs are opened.
         self._release.intersection(lambda: (every,))
@@ -290,7 +290,7 @@ class RankJoin(Linkage):
         if opened is None:
             raise RuntimeError("What is opened to both has not come.")
         counted = tuple(opened.tolist())
-        return Chosen(valley.moved(counted, histogram), counted)
+        return Chosen(valley.adjustment(counted, histogram), counted)
 
     def _leads(self, differences: Word) -> Bit:
         """Whether words with margins in their top bits are not below later ones."""
@@ -299,7 +299,7 @@ class RankJoin(Linkage):
         cut = (differences >> self._layout.top_bit) + np.uint64(2 * (session.role is Role.ALICE))
         return msb.nonnegative(session, cut, leads(self._score.most_rank))
 
-    def _claimed(self, way: _Pass, claims: Word) -> Word:
+    def _claim(self, way: _Pass, claims: Word) -> Word:
         """Local shares of the claims on the other side's items, 0 without one, by its rows and ranks."""
         session, other = self._session, self._claiming.other
         opened = joins.carry_values(session, way.forth, claims, way.forth.columns[:, 1], self._layout.bits)
@@ -310,7 +310,7 @@ class RankJoin(Linkage):
         found = joins.unmask(way.back, way.back.columns[:, 0], way.mask)
         return self._by_item(way.back, mux.select(session, way.back.member, found, width=self._layout.bits))
 
-    def _accepted(self, claims: Word) -> Word:
+    def _accept(self, claims: Word) -> Word:
         """Local shares of the numbers of rows that take a claim, at the item that it is on, else 0.
 
         Args:
@@ -328,7 +328,7 @@ class RankJoin(Linkage):
         gated = mux.select(session, chosen.shares.reshape(-1), spread, self._claiming.other)
         return gated.reshape(claims.shape)
 
-    def _answered(self, way: _Pass, accepted: Word) -> Word:
+    def _answer(self, way: _Pass, accepted: Word) -> Word:
         """Local shares of the accepting rows' numbers on the claiming side's items, by its rows and ranks."""
         session, back = self._session, _present(way.back)
         opened = joins.carry_values(session, back, accepted, back.columns[:, 1], self._layout.bits)

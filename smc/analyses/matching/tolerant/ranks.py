@@ -113,7 +113,7 @@ def rank(
     codes, hashes = hashed_keys(key, texts, salt, _HASH_BYTES)
     words = np.frombuffer(b"".join(hashes) + bytes(_HASH_BYTES), dtype=np.uint64).reshape(-1, 2)
     order = (
-        np.lexsort((_ordered(texts[ordering], salt), codes)) if ordering else np.argsort(codes, kind="stable")
+        np.lexsort((_order(texts[ordering], salt), codes)) if ordering else np.argsort(codes, kind="stable")
     )
     sorted_codes = codes[order]
     ranks = np.empty(len(codes), dtype=np.int64)
@@ -122,7 +122,7 @@ def rank(
     return RankLayout(words[codes], ranks, capacity)
 
 
-def _ordered(texts: Sequence[str], salt: str) -> Word:
+def _order(texts: Sequence[str], salt: str) -> Word:
     prefix = hashlib.sha256(f"duetto/matching/ranks/1/{salt}".encode()).digest()
     found = {
         text: int.from_bytes(

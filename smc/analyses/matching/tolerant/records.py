@@ -48,7 +48,7 @@ class Records:
         found[rows == EMPTY] = 0
         return found
 
-    def weighed(self, rows: Index) -> Octet:
+    def weigh(self, rows: Index) -> Octet:
         """As `bits`, each one as what it weighs."""
         found: Octet = self.bits(rows) * self.score.weights
         return found

@@ -48,7 +48,7 @@ def reference(
     outcomes = [
         pairs_table(parameters, counts, sides[role], rows, partners + 1, notes[role], chosen)
         if role in recipients
-        else Outcome.withheld("matches", details_of(parameters, counts, chosen))
+        else Outcome.withhold("matches", details_of(parameters, counts, chosen))
         for role, rows, partners in zip(Role, (first, second), (second, first), strict=True)
     ]
     return outcomes[0], outcomes[1]

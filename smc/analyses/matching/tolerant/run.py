@@ -67,7 +67,7 @@ def run(
     linkage = program(session, parameters, records, counts, recipients, release)
     links = linkage.links()
     if links is None:
-        return Outcome.withheld("matches", details_of(parameters, counts, linkage.chosen))
+        return Outcome.withhold("matches", details_of(parameters, counts, linkage.chosen))
     alice, bob = order_pairs(parameters, links).T
     numbers, partners = (alice, bob) if session.role is Role.ALICE else (bob, alice)
     # Links name rows by the numbers of this run, from 1; argsort turns that numbering around.
@@ -97,6 +97,6 @@ def _no_pairs(
     release.intersection(lambda: (0,))
     release.admit(Rows())
     if session.role not in recipients:
-        return Outcome.withheld("matches", details_of(parameters, counts))
+        return Outcome.withhold("matches", details_of(parameters, counts))
     none = np.empty(0, dtype=np.int64)
     return pairs_table(parameters, counts, data, none, none, NO_ROWS)

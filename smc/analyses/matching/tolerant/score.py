@@ -117,10 +117,10 @@ class Score:
         if self.dice is None:
             gram, empty, rarity = np.array([one.terms for one in self.fields], dtype=np.int64).T
             total = 100 * (sizes @ gram + (sizes == 0) @ empty) + rarities @ rarity
-            terms = _rounded(total - 5000 * self.least, 10_000)
+            terms = _round(total - 5000 * self.least, 10_000)
         else:
             lifted = self.unit * (self.dice.numerator * whole + self.dice.denominator * self.least)
-            terms = _rounded(-lifted, 2 * self.dice.denominator)
+            terms = _round(-lifted, 2 * self.dice.denominator)
         highest = _HIGHEST_TERM * self.unit - (self.unit * whole + 1) // 2
         found: Integers = np.clip(terms, self.absent, highest)
         found[whole == 0] = self.absent
@@ -137,6 +137,6 @@ class Score:
         return (margins << self.tie_bits) + self.first_rank - left - right
 
 
-def _rounded(numerators: Integers, denominator: int) -> Integers:
+def _round(numerators: Integers, denominator: int) -> Integers:
     """Quotients, those between two integers to the nearest, from the middle on to the upper one."""
     return (2 * numerators + denominator) // (2 * denominator)

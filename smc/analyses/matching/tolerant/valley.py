@@ -51,7 +51,7 @@ _REACH: Final = 160.0
 """Beyond the least misfit; a shape farther away weighs less than 1e-34 of the best one."""
 
 
-def moved(counts: Sequence[int], histogram: Histogram) -> int:
+def adjustment(counts: Sequence[int], histogram: Histogram) -> int:
     """What is added to the stated least score.
 
     Args:

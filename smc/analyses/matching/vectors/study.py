@@ -150,7 +150,7 @@ class VectorStudy(Study):
         found = release.open(SecretBits(session, bits.reshape(alice, -1)), recipients, Rows())
         details = self._details(measure, alice, bob)
         if found is None:
-            return Outcome.withheld(self.gives, details)
+            return Outcome.withhold(self.gives, details)
         links = links_of(found, bob)
         side = 0 if session.role is Role.ALICE else 1
         return self._pairs(numbers[links[:, side]], links[:, 1 - side], links[:, 2], details)
@@ -166,7 +166,7 @@ class VectorStudy(Study):
         one, other = (
             self._pairs(links[:, side], links[:, 1 - side], links[:, 2], details)
             if role in recipients
-            else Outcome.withheld(self.gives, details)
+            else Outcome.withhold(self.gives, details)
             for side, role in enumerate(Role)
         )
         return one, other

@@ -106,5 +106,5 @@ def run_curves(
         KeptDigits.of_sides(session, left.reshape(-1).astype(np.int64), *asked),
         KeptDigits.of_sides(session, events, *asked),
     )
-    opened = release.exact(CurvesFigure(own.part, *digits.rounded(curves, test)), recipients)
+    opened = release.exact(CurvesFigure(own.part, *digits.round(curves, test)), recipients)
     return None if opened is None else digits.figures(statistic, *opened)

@@ -88,7 +88,7 @@ class ExactCurvesStudy(ExactStudy):
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         gets, tested = curves_text(self.parameters), asked_of(self.parameters)[0].test
         rounded = (ROUNDED, WITHIN_SIDES) if tested else (ROUNDED,)
-        return self.learnt(recipients, (*gets, *rounded, _WITHHELD), _GOES_ON)
+        return self.describe_learnt(recipients, (*gets, *rounded, _WITHHELD), _GOES_ON)
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:

@@ -124,20 +124,20 @@ class Tables:
             sizes = [len(bins.labels) for bins in self.statistic.bins]
             shape = (prod(sizes[:-1]), sizes[-1])
             return [
-                counted(np.where(group == code, cells, -1), rows.persons, shape)
+                count(np.where(group == code, cells, -1), rows.persons, shape)
                 for code in range(len(self.groups))
             ]
         if self.clamp is None:
-            return [counted(group, rows.persons, (1, len(self.groups)))]
+            return [count(group, rows.persons, (1, len(self.groups)))]
         name, *weights = self.query.columns
         declared = declared_bounds(data[name], name)
         if not weights:
-            return [_summed(group, rows.persons, rows.columns[name], declared, len(self.groups))]
+            return [_sum(group, rows.persons, rows.columns[name], declared, len(self.groups))]
         values = (rows.columns[name], rows.columns[weights[0]])
         limits = (declared, declared_bounds(data[weights[0]], weights[0]))
-        return [_weighted(group, rows.persons, values, limits, len(self.groups))]
+        return [_sum_weighted(group, rows.persons, values, limits, len(self.groups))]
 
-    def opened(
+    def open(
         self, release: Release, own: Sequence[TablePart], maximum_rows: int, recipients: frozenset[Role]
     ) -> list[OpenedTable] | None:
         """The tables as far as the limits allow; None for a party that is not a recipient."""
@@ -157,7 +157,7 @@ class Tables:
             recipients: who gets the results.
         """
         del session
-        opened = self.opened(release, self.local(rows, data), self.maximum_rows, recipients)
+        opened = self.open(release, self.local(rows, data), self.maximum_rows, recipients)
         return None if opened is None else self.results(opened)
 
     def reference(self, sides: Sequence[tuple[LocalRows, Data]]) -> Results:
@@ -167,7 +167,7 @@ class Tables:
     def plain(
         self, sides: Sequence[Sequence[TablePart]], limits: Sequence[Limits] = (NO_LIMITS, NO_LIMITS)
     ) -> list[OpenedTable]:
-        """The reference of `opened`: what a recipient would get from both sides' parts under their limits."""
+        """The reference of `open`: what a recipient would get from both sides' parts under their limits."""
         return [
             join_parts(
                 parts,
@@ -275,7 +275,7 @@ def _margins(statistic: Cells, table: OpenedTable) -> list[tuple[tuple[str, ...]
     return [*found, (whole, totals.total if table.shown_total else None)]
 
 
-def counted(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
+def count(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
     """Count the rows by cell; those in cell -1 are in none.
 
     A count of rows is a sum as well, of each person's number of rows: whoever has nearly all rows of a cell
@@ -290,25 +290,25 @@ def counted(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
     several = bool((everybody != counts.reshape(-1)).any())
     apart = told_apart(cells, persons, ones, _ONE_ROW, size) if several else ()
     crowds = Crowds.of(*(part.reshape(shape) for part in (everybody, *apart)))
-    weighed = _weighed(cells, persons, Amounts.of(ones, _ONE_ROW), shape)
+    weighed = _weigh(cells, persons, Amounts.of(ones, _ONE_ROW), shape)
     return TablePart(counts, crowds, {}, weighed, Members(persons, cells, ones if several else None))
 
 
-def _summed(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size: int) -> TablePart:
+def _sum(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size: int) -> TablePart:
     """Count the rows by cell, and add up their values' distances from the lower bound."""
     bounds, shape = declared.value, (1, size)
     values = np.clip(values, bounds.lower, bounds.upper)
     amounts = Amounts.of(values, declared)
-    part = counted(cells, persons, shape)
+    part = count(cells, persons, shape)
     apart = told_apart(cells, persons, values, declared, size)
-    weighed = _weighed(cells, persons, amounts, shape)
+    weighed = _weigh(cells, persons, amounts, shape)
     crowds = part.crowds.beside(*(part.reshape(shape) for part in apart))
     sums = {_SUM: weighed[0].totals}
     members = amounts.members(persons, cells)
     return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members)
 
 
-def _weighted(
+def _sum_weighted(
     cells: Ints, persons: Ints, values: tuple[Ints, Ints], declared: tuple[Owned[Bounds], ...], size: int
 ) -> TablePart:
     """Count the rows by cell, and add up their weights, and these times distances from the lower bound.
@@ -321,14 +321,14 @@ def _weighted(
     weights = np.clip(values[1], 0, limits.upper)
     amounts = Amounts.of(np.clip(values[0], bounds.lower, bounds.upper), declared[0]).times(weights)
     reach = Owned(Bounds(0, (bounds.upper - bounds.lower) * limits.upper))
-    part = counted(cells, persons, shape)
+    part = count(cells, persons, shape)
     numbers = [
         *told_apart(cells, persons, weights, heaviest, size),
         *told_apart(cells, persons, amounts.above, reach, size),
         kish(cells, persons, weights, size),
     ]
     both = (amounts, Amounts.of(weights, heaviest))
-    weighed = [_weighed(cells, persons, each, shape) for each in both]
+    weighed = [_weigh(cells, persons, each, shape) for each in both]
     crowds = part.crowds.beside(*(number.reshape(shape) for number in numbers))
     sums = {name: found[0].totals for name, found in zip((_SUM, _WEIGHTS), weighed, strict=True)}
     members, of_weights = (each.members(persons, cells) for each in both)
@@ -336,7 +336,7 @@ def _weighted(
     return TablePart(part.counts, crowds, sums, every, members, [of_weights])
 
 
-def _weighed(cells: Ints, persons: Ints, amounts: Amounts, shape: tuple[int, int]) -> list[Weighed]:
+def _weigh(cells: Ints, persons: Ints, amounts: Amounts, shape: tuple[int, int]) -> list[Weighed]:
     """What nobody may have too large a part of, distances from the bound first."""
     return [_by_person(cells, persons, added, shape) for added in amounts.ways]
 

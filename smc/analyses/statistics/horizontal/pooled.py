@@ -11,8 +11,8 @@ from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.pooled import PooledFigure
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.held_conditions import Where
-from smc.analyses.statistics.horizontal.exact import Results, counted
-from smc.analyses.statistics.horizontal.stratified import MOST_ROWS, pooled, read
+from smc.analyses.statistics.horizontal.exact import Results, count
+from smc.analyses.statistics.horizontal.stratified import MOST_ROWS, pool, read
 from smc.analyses.statistics.kinds.mantel_haenszel import MantelHaenszel, PooledFigures
 from smc.analyses.statistics.plans.plan import conditions
 from smc.analyses.statistics.queries.asked import Query
@@ -68,12 +68,12 @@ class Pooled:
             check_one_row_each(rows.persons)
         places, strata = self.statistic.places(rows), self.statistic.strata_count
         cells = np.where(places < 0, -1, places % strata * 4 + places // strata)
-        part = counted(cells, rows.persons, (strata, 4))
+        part = count(cells, rows.persons, (strata, 4))
         own = self.statistic.local(rows).reshape(4, -1)
         kept: list[Sealed] = []
 
         def figures() -> LinearInts:
-            found = pooled(session, own, self.maximum_rows)
+            found = pool(session, own, self.maximum_rows)
             kept.append(found[0].seal(*found[1:]))
             return kept[0].ints
 
@@ -81,12 +81,12 @@ class Pooled:
         if opened is None:
             return None
         try:
-            return [(None, self.statistic.pooled(read(kept[0], opened)))]
+            return [(None, self.statistic.pool(read(kept[0], opened)))]
         except OutsideRange:
-            return [(None, self.statistic.pooled(None))]
+            return [(None, self.statistic.pool(None))]
 
     def reference(self, sides: Sequence[tuple[LocalRows, Data]]) -> Results:
         """What a recipient would get from both sides' rows without limits and rounding."""
         total = np.sum([self.statistic.local(rows) for rows, _ in sides], axis=0)
         cells = total.astype(np.float64).reshape(4, -1)
-        return [(None, self.statistic.pooled(PooledFigures.of(cells)))]
+        return [(None, self.statistic.pool(PooledFigures.of(cells)))]

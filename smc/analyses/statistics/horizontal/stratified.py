@@ -68,7 +68,7 @@ _ROOM: Final = 60
 """Bits of a number on the way, without its sign."""
 
 
-def pooled(session: Session, own: Ints, maximum_rows: int) -> tuple[SecretReals, ...]:
+def pool(session: Session, own: Ints, maximum_rows: int) -> tuple[SecretReals, ...]:
     """The figures of all strata, rounded: ratios and variances of odds and risk, and chi-square.
 
     Args:
@@ -127,8 +127,8 @@ def coarse(values: SecretReals, width: SecretReals, part: int, bits: int, *, pow
     repeated = concatenate([width.ints.reshape(-1, 1)] * bits, axis=1)
     narrow = SecretInts.from_bits(repeated < Fixed(limits[None], width.scale))
     most = 1 << bits
-    up = (narrow @ (np.int64(1) << places) + 1).bounded(Bounds(1, most))
-    down = (-(narrow @ (np.int64(1) << (bits - 1 - places))) + most).bounded(Bounds(1, most))
+    up = (narrow @ (np.int64(1) << places) + 1).with_bounds(Bounds(1, most))
+    down = (-(narrow @ (np.int64(1) << (bits - 1 - places))) + most).with_bounds(Bounds(1, most))
     steps = SecretReals(up, width.statements)
     step = SecretReals(SecretInts.from_shares(session, down.shares, down.bounds, bits))
     return (values * steps).rescale(0) * step
@@ -180,7 +180,7 @@ class _Strata:
         sums = self._sums(odds, under_odds, risk, under_risk, variance).within(LEAST_SUM, 2 * self.most)
         # sum (a - E) is sum (a d - b c) / n
         above, below, score = sums[[0, 2]], sums[[1, 3]], sums[[0]] - sums[[1]]
-        weighed, spreads = self._weighed(agreeing, odds, under_odds), self._sums(spread - together)
+        weighed, spreads = self._weigh(agreeing, odds, under_odds), self._sums(spread - together)
         dividends = join([above, weighed, spreads.known(0, 2 * self.most), score])
         divisors = join([below, sums[:2], sums[[2]], sums[[4]]])
         quotients = self._quotients(dividends, divisors, _RATIO_BITS, LARGEST_RATIO + 2)
@@ -224,7 +224,7 @@ class _Strata:
         dividend = above.rescale(min(above.scale, bits + divisor.scale))
         return dividend.over(divisor, bits, largest)
 
-    def _weighed(self, agreeing: SecretReals, odds: SecretReals, under: SecretReals) -> SecretReals:
+    def _weigh(self, agreeing: SecretReals, odds: SecretReals, under: SecretReals) -> SecretReals:
         """The sums of P a d / n and of Q b c / n, shape (2,)."""
         scale = _ROOM - 20 - self.bits
         parts = agreeing.rescale(20)

@@ -192,7 +192,9 @@ class ExactStudy(HorizontalStudy):
             asked=self.parameters.asked,
         )
 
-    def learnt(self, recipients: frozenset[Role], gets: tuple[str, ...], of_the_other: str) -> Leakage:
+    def describe_learnt(
+        self, recipients: frozenset[Role], gets: tuple[str, ...], of_the_other: str
+    ) -> Leakage:
         """What recipients learn, and of the other side's part with its name for `{other}`."""
         alice, bob = (
             (*gets, of_the_other.format(other=role.other.value.capitalize())) if role in recipients else ()
@@ -219,7 +221,7 @@ class ExactTablesStudy(ExactStudy):
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         names, pooled = names_text(self.parameters), pooled_text(self.parameters)
         tables = (f"the exact results of: {names}; of sums and means the row counts too", WITHHELD)
-        return self.learnt(recipients, (*(tables if names else ()), *pooled), GOES_ON)
+        return self.describe_learnt(recipients, (*(tables if names else ()), *pooled), GOES_ON)
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:

@@ -136,9 +136,9 @@ class MantelHaenszel(Statistic):
     ) -> Result:
         """Of counts in the clear."""
         del distributions, random
-        return self.pooled(PooledFigures.of(np.array(entries, dtype=np.float64).reshape(4, -1)))
+        return self.pool(PooledFigures.of(np.array(entries, dtype=np.float64).reshape(4, -1)))
 
-    def pooled(self, figures: PooledFigures | None) -> Result:
+    def pool(self, figures: PooledFigures | None) -> Result:
         """How figures read; None where there are none."""
         name = self.query.name
         if figures is None or min(figures.odds_ratio, figures.risk_ratio) <= 0:

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from smc.analyses.records.noisy_means import Ends, mean_ends
 from smc.analyses.statistics.kinds.noisy_sums import Monomial, NoisySums
-from smc.analyses.statistics.kinds.proportions import Z, joined
+from smc.analyses.statistics.kinds.proportions import Z, join
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result
 from smc.analyses.statistics.kinds.sums import Clamped
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
@@ -90,16 +90,16 @@ class Moments(ClampedProducts):
         """The statistic, and its interval from the joint law of the noise of all sums."""
         exact = {name: Fraction(entry) for name, entry in zip(self.products, entries, strict=True)}
         if not distributions:
-            return self.derived(exact, None)
+            return self.derive(exact, None)
         noisy = NoisySums(
             {name: float(entry) for name, entry in exact.items()},
             dict(zip(self.products, distributions, strict=True)),
             [clamp.half for clamp in self.clamps],
         )
-        return self.derived(exact, noisy)
+        return self.derive(exact, noisy)
 
     @abstractmethod
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The result.
 
         Args:
@@ -124,7 +124,7 @@ class Mean(Moments):
     monomials = ((0,), ())
 
     @override
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The mean.
 
         It is None where the noisy count is not positive; its interval is all of [lower, upper] where the
@@ -132,13 +132,13 @@ class Mean(Moments):
         """
         clamp = self.clamps[0]
 
-        def uncentred(value: Fraction | float) -> float:
+        def uncentre(value: Fraction | float) -> float:
             return float((clamp.centre + value) / clamp.unit)
 
-        value = uncentred(sums[0,] / sums[()]) if sums[()] > 0 else None
+        value = uncentre(sums[0,] / sums[()]) if sums[()] > 0 else None
         if noisy is None:
             return Result(value, value, value)
-        lower, upper = map(uncentred, noisy.mean(0, MISS))
+        lower, upper = map(uncentre, noisy.mean(0, MISS))
         return Result(value, max(lower, clamp.lower / clamp.unit), upper)
 
 
@@ -161,7 +161,7 @@ class WeightedMean(Moments):
         return self.schemas[0].unit
 
     @override
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The mean; None where the noisy sum of weights is not positive. Its interval is as of a mean."""
         clamp, weights = self.clamps[0], sums[1,]
         value = float((clamp.centre + sums[0, 1] / weights) / clamp.unit) if weights > 0 else None
@@ -194,10 +194,10 @@ class Variance(Moments):
         return _product_unit(self.schemas[0], self.schemas[0])
 
     @override
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The variance; None below two rows. Noise can make it negative; its interval is not."""
         ends = None if noisy is None else noisy.covariance(0, 0, MISS)
-        return _scaled(_spread(sums, 0, 0), ends, self.clamps[0].unit ** 2)
+        return _scale(_spread(sums, 0, 0), ends, self.clamps[0].unit ** 2)
 
 
 class Deviation(Variance):
@@ -212,12 +212,12 @@ class Deviation(Variance):
         return self.schemas[0].unit
 
     @override
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The root of the variance, of 0 where noise made that negative; None below two rows."""
         variance = _spread(sums, 0, 0)
         value = None if variance is None else sqrt(max(variance, Fraction(0)))
         ends = None if noisy is None else noisy.covariance(0, 0, MISS)
-        return _scaled(value, ends and (sqrt(ends[0]), sqrt(ends[1])), self.clamps[0].unit)
+        return _scale(value, ends and (sqrt(ends[0]), sqrt(ends[1])), self.clamps[0].unit)
 
 
 class Covariance(Moments):
@@ -233,10 +233,10 @@ class Covariance(Moments):
         return _product_unit(*self.schemas)
 
     @override
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The covariance; None below two rows."""
         ends = None if noisy is None else noisy.covariance(0, 1, MISS)
-        return _scaled(_spread(sums, 0, 1), ends, self.divisor)
+        return _scale(_spread(sums, 0, 1), ends, self.divisor)
 
 
 class Correlation(Moments):
@@ -252,7 +252,7 @@ class Correlation(Moments):
         return ""
 
     @override
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The correlation, within [-1, 1]; None where a variance is not positive."""
         ends = None if noisy is None else noisy.correlation(MISS)
         nothing = Fraction(0)
@@ -260,9 +260,9 @@ class Correlation(Moments):
         if first <= 0 or second <= 0:
             why = "with this much noise, a column cannot be told from one that does not vary"
             note = f"{self.query.name}: no correlation: {why}."
-            return replace(_scaled(None, ends, 1), notes=(note,))
+            return replace(_scale(None, ends, 1), notes=(note,))
         value = min(max(float(both) / sqrt(first) / sqrt(second), -1.0), 1.0)
-        found = _scaled(value, ends, 1)
+        found = _scale(value, ends, 1)
         return replace(found, sampled=_sampled_correlation(value, ends or (value, value), float(sums[()])))
 
 
@@ -272,11 +272,11 @@ def _sampled_correlation(value: float, noise: Ends, count: float) -> Ends | None
         return None
     middle, error = atanh(value), Z / sqrt(count - 3)
     low, high = (copysign(inf, end) if abs(end) >= 1 else atanh(end) for end in noise)
-    ends = joined(middle, (low, high), (middle - error, middle + error), ratio=False)
+    ends = join(middle, (low, high), (middle - error, middle + error), ratio=False)
     return tanh(ends[0]), tanh(ends[1])
 
 
-def _scaled(value: Fraction | float | None, ends: Ends | None, unit: int) -> Result:
+def _scale(value: Fraction | float | None, ends: Ends | None, unit: int) -> Result:
     """A result in real units; an exact one is its own interval."""
     shown = None if value is None else float(value / unit)
     return Result(shown, shown, shown) if ends is None else Result(shown, ends[0] / unit, ends[1] / unit)

@@ -71,9 +71,9 @@ class NoisySums:
         if min(least_x, least_y) <= 0:
             return -1.0, 1.0
         ratios = (sqrt(least_y / most_x), sqrt(most_y / least_x))
-        joint, *own = (self._centred(*pair, means) for pair in ((0, 1), (0, 0), (1, 1)))
-        low = _balanced(own[0][0], own[1][0], ratios)[0]
-        high = _balanced(own[0][1], own[1][1], ratios)[1]
+        joint, *own = (self._centre(*pair, means) for pair in ((0, 1), (0, 0), (1, 1)))
+        low = _balance(own[0][0], own[1][0], ratios)[0]
+        high = _balance(own[0][1], own[1][1], ratios)[1]
 
         def tail(value: float) -> float:
             less, more = sorted((value / 2 * low, value / 2 * high))
@@ -93,7 +93,7 @@ class NoisySums:
         count = self.sums[()] - 1
         if count <= JointLaw.of([(1, self.noises[()])]).width(miss):
             return bounds
-        low, high = self._centred(first, second, means)
+        low, high = self._centre(first, second, means)
         corners = [one * two for one, two in _corners(first, second, means)]
         linear: dict[Monomial, float] = {(first,): _reach(means[second])}
         linear[second,] = linear.get((second,), 0.0) + _reach(means[first])
@@ -106,17 +106,17 @@ class NoisySums:
         middle = (low + high) / 2 / count
         return edges(min(max(middle, bounds[0]), bounds[1]), bounds, tail, miss)
 
-    def _centred(self, first: int, second: int, means: Mapping[int, Ends]) -> Ends:
+    def _centre(self, first: int, second: int, means: Mapping[int, Ends]) -> Ends:
         """The least and most of the centred sum, over all means within their intervals."""
         both, one, two, count = (self.sums[name] for name in ((first, second), (first,), (second,), ()))
 
-        def centred(first_mean: float, second_mean: float) -> float:
+        def centre(first_mean: float, second_mean: float) -> float:
             return both - first_mean * two - second_mean * one + first_mean * second_mean * count
 
-        found = [centred(*corner) for corner in _corners(first, second, means)]
+        found = [centre(*corner) for corner in _corners(first, second, means)]
         if first == second and count > 0:
             lowest = min(max(one / count, means[first][0]), means[first][1])
-            found.append(centred(lowest, lowest))
+            found.append(centre(lowest, lowest))
         return min(found), max(found)
 
 
@@ -132,7 +132,7 @@ def _reach(ends: Ends) -> float:
     return max(map(abs, ends))
 
 
-def _balanced(first: float, second: float, ratios: Ends) -> Ends:
+def _balance(first: float, second: float, ratios: Ends) -> Ends:
     """The least and most of t * first + second / t, over all t within an interval of positive ends."""
     found = [ratio * first + second / ratio for ratio in ratios]
     lowest = sqrt(second / first) if first > 0 and second > 0 else inf
@@ -147,7 +147,7 @@ def _correlation_factors(value: float, means: Mapping[int, Ends], ratios: Ends) 
     rows = [
         abs(one * two - value / 2 * balanced)
         for one, two in pairs
-        for balanced in _balanced(one**2, two**2, ratios)
+        for balanced in _balance(one**2, two**2, ratios)
     ]
     # between the corners of the means the squares can be this much less than on the lines that join them
     bend = sum(

@@ -95,7 +95,7 @@ def sampling_ends(cells: Sequence[float]) -> dict[str, Ends]:
     return found
 
 
-def joined(value: float, noise: Ends, sampling: Ends, *, ratio: bool) -> Ends:
+def join(value: float, noise: Ends, sampling: Ends, *, ratio: bool) -> Ends:
     """The interval that speaks of noise and of sampling: distances of both are added as squares.
 
     Args:

@@ -67,7 +67,7 @@ class Regression(ClampedProducts):
             [spread / scale for spread, scale in zip(spreads, scales, strict=True)],
         )
         name = self.query.name
-        fit = system.solved() if entries[-1] > len(self.clamps) else None
+        fit = system.solve() if entries[-1] > len(self.clamps) else None
         if fit is None:
             note = f"{name}: no coefficients; too few rows, or predictors that follow from each other."
             return Result(table=self._table(None, None, None), notes=(note,))
@@ -164,7 +164,7 @@ class _System:
     def _place(self, *factors: int) -> int:
         return self.products.index(tuple(factors))
 
-    def solved(self) -> _Fit | None:
+    def solve(self) -> _Fit | None:
         """The least-squares fit; None where exact sums leave it open."""
         terms: list[Monomial] = [(), *((place,) for place in range(self._target))]
         places = np.array([[self._place(*sorted((*a, *b))) for b in terms] for a in terms])

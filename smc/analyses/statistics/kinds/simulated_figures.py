@@ -15,7 +15,7 @@ import numpy as np
 
 from smc.analyses.statistics.kinds.draws import Floats, noise_like
 from smc.analyses.statistics.kinds.figure_rows import FigureRow, open_ends
-from smc.analyses.statistics.kinds.proportions import Ends, joined
+from smc.analyses.statistics.kinds.proportions import Ends, join
 from smc.analyses.statistics.kinds.statistic import MISS
 from smc.numeric.random import Randomness
 from smc.secret.noise.distribution import Distribution
@@ -64,7 +64,7 @@ class CountedFigures:
                 found[key] = FigureRow(key, None, open_ends(noise.get(key, (-inf, inf))))
                 continue
             ends = noise.get(key, (value, value))
-            both = joined(value, ends, sampling[key], ratio=key in self.ratios)
+            both = join(value, ends, sampling[key], ratio=key in self.ratios)
             low, high = self.ranges[key]
             sampled = open_ends((max(low, both[0]), min(high, both[1])))
             found[key] = FigureRow(key, value, open_ends(ends), sampled)

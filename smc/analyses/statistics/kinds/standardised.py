@@ -26,7 +26,7 @@ from smc.analyses.records.noisy_means import Ends, mean_ends
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.figure_rows import FigureRow, figure_table, open_ends
-from smc.analyses.statistics.kinds.proportions import Z, joined
+from smc.analyses.statistics.kinds.proportions import Z, join
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.numeric.random import Randomness
@@ -187,7 +187,7 @@ def ratio_result(
         return Result(table=figure_table([*rows, row]), notes=(note,))
     value = observed / expected
     ends = noise or (value, value)
-    low, high = joined(value, ends, _byar(observed, expected), ratio=True)
+    low, high = join(value, ends, _byar(observed, expected), ratio=True)
     if not observed:
         low, high = 0.0, max(ends[1], _byar(observed, expected)[1])
     row = FigureRow(RATIO, value, open_ends(ends), open_ends((low, high)))

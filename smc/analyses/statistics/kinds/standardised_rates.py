@@ -82,7 +82,7 @@ class StandardisedRates(CountedCells):
 
     def figures(self, cells: Floats) -> dict[str, Floats]:
         """All figures of tables, see `CountedFigures.of`; NaN where a stratum that has a weight is empty."""
-        events, others = self._parted(cells)
+        events, others = self._split_by_event(cells)
         used = np.array(self.weights) > 0
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = (events / (events + others))[:, used]
@@ -95,7 +95,7 @@ class StandardisedRates(CountedCells):
         found = dict(_RANGES)
         table = np.array(cells)[:, None]
         values = {key: float(value[0]) for key, value in self.figures(table).items()}
-        events, others = (part[:, :, 0] for part in self._parted(table))
+        events, others = (part[:, :, 0] for part in self._split_by_event(table))
         rows = np.maximum(events + others, 1)
         variances = (np.square(self.weights) * events * others / rows**3).sum(axis=1)
         errors = {
@@ -110,7 +110,7 @@ class StandardisedRates(CountedCells):
             found[RATIO] = (values[RATIO] * exp(-Z * error), values[RATIO] * exp(Z * error))
         return found
 
-    def _parted(self, cells: Floats) -> tuple[Floats, Floats]:
+    def _split_by_event(self, cells: Floats) -> tuple[Floats, Floats]:
         """Rows with the event and without it, shape (groups, strata, n) each."""
         parts = cells.reshape(2, 2, len(self.weights), -1)
         return parts[:, 0], parts[:, 1]

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from smc.analyses.statistics.kinds.moments import Deviation, Mean, Variance
 from smc.analyses.statistics.kinds.noisy_sums import Monomial, NoisySums
-from smc.analyses.statistics.kinds.proportions import Ends, joined
+from smc.analyses.statistics.kinds.proportions import Ends, join
 from smc.analyses.statistics.kinds.statistic import MISS, Result
 from smc.analyses.statistics.kinds.ttest_student import critical
 
@@ -28,20 +28,20 @@ class Summary(Variance):
         return self.schemas[0].unit
 
     @override
-    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+    def derive(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """Both in a table of their own; each interval holds alone."""
         common = (self.query, self.schemas, self.changes, self.clamps)
-        both = [kind(*common).derived(sums, noisy) for kind in (Mean, Deviation)]
+        both = [kind(*common).derive(sums, noisy) for kind in (Mean, Deviation)]
         table: dict[str, list[Any]] = {
             "term": ["mean", "sd"],
             "value": [each.value for each in both],
             "lower_95": [each.lower for each in both],
             "upper_95": [each.upper for each in both],
         }
-        return Result(table=table, sampled=_sampled(float(sums[()]), *both))
+        return Result(table=table, sampled=_sampling_interval(float(sums[()]), *both))
 
 
-def _sampled(count: float, mean: Result, deviation: Result) -> Ends | None:
+def _sampling_interval(count: float, mean: Result, deviation: Result) -> Ends | None:
     """The interval of the mean with sampling, by Student's distribution; None where there is none."""
     value, low, high, spread = (
         float(x) if x is not None else None for x in (mean.value, mean.lower, mean.upper, deviation.value)
@@ -49,4 +49,4 @@ def _sampled(count: float, mean: Result, deviation: Result) -> Ends | None:
     if value is None or low is None or high is None or spread is None or count <= 1:
         return None
     width = critical(float(MISS), count - 1) * spread / sqrt(count)
-    return joined(value, (low, high), (value - width, value + width), ratio=False)
+    return join(value, (low, high), (value - width, value + width), ratio=False)

@@ -112,7 +112,7 @@ class TTest(Clamped):
             how = "from Student's distribution"
             return self._result(samples, exact.t, exact.freedom, exact.p_value, width, how)
         noisy = NoisyTest(distributions, samples, self.clamps[0].half)
-        p_value, quantile = noisy.simulated(random)
+        p_value, quantile = noisy.simulate(random)
         how = "its distribution under equal means simulated with the noise, which t counts as well"
         return self._result(samples, noisy.t, None, p_value, quantile * noisy.error, how)
 
@@ -216,7 +216,7 @@ class NoisyTest:
         ]
         return sqrt(float(squares[0][0] + squares[1][0]))
 
-    def simulated(self, random: Randomness, count: int = SIMULATED) -> tuple[float, float]:
+    def simulate(self, random: Randomness, count: int = SIMULATED) -> tuple[float, float]:
         """The p-value, and the quantile of |T| that it exceeds with probability at most 5 %.
 
         Args:
@@ -227,7 +227,7 @@ class NoisyTest:
         common = sum(sample.count * sample.mean for sample in self.samples) / total
         difference, square = np.zeros(count), np.zeros(count)
         for place, sample in enumerate(self.samples):
-            means, variances, rows = self._drawn(place, sample, common, count, random)
+            means, variances, rows = self._draw(place, sample, common, count, random)
             difference += means if place == 0 else -means
             square += self._square(place, rows, means, variances)
         drawn = np.abs(difference) / np.sqrt(square)
@@ -235,7 +235,7 @@ class NoisyTest:
         rank = -(-(count + 1) * (MISS.denominator - MISS.numerator) // MISS.denominator)
         return (1 + above) / (1 + count), float(np.sort(drawn)[rank - 1])
 
-    def _drawn(
+    def _draw(
         self, place: int, sample: Sample, mean: float, count: int, random: Randomness
     ) -> tuple[Floats, Floats, Floats]:
         """Noisy means, variances and rows of groups with a given mean, shape (count,) each."""

@@ -104,10 +104,10 @@ def _beta_tail(a: float, b: float, x: float, rest: float) -> float:
     front = exp(
         lgamma(a + b) - lgamma(a) - lgamma(b) + a * (log1p(-rest) if rest < 0.5 else log(x)) + b * log(rest)
     )
-    return min(1.0, front / a / _continued(a, b, x))
+    return min(1.0, front / a / _continued_fraction(a, b, x))
 
 
-def _continued(a: float, b: float, x: float) -> float:
+def _continued_fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function, after Lentz."""
     value = above = 1.0
     below = 0.0

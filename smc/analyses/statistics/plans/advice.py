@@ -86,7 +86,7 @@ class _Asked:
 
     def figures(self, factor: Fraction) -> list[dict[str, Any]]:
         """Its rows of `expected_precision` with so many times the loss."""
-        return expected_precision(_scaled(self.planned, factor), self.entries, self.sides, self.rows)
+        return expected_precision(_scale(self.planned, factor), self.entries, self.sides, self.rows)
 
 
 def advise(
@@ -199,7 +199,7 @@ def _listed(names: Iterable[str], most: int = _NAMED) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _scaled(planned: Planned, factor: Fraction) -> Planned:
+def _scale(planned: Planned, factor: Fraction) -> Planned:
     """The same with so many times the loss."""
 
     def more(query: Query) -> Query:

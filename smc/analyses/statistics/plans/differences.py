@@ -15,7 +15,7 @@ Value = tuple[float | int | None, float | int | None, float | int | None]
 NOTHING: Final[Value] = (None, None, None)
 
 
-def standardised(
+def standardise(
     first: Value, second: Value, first_spread: Value | None = None, second_spread: Value | None = None
 ) -> Value:
     """The difference of two means over the root of the mean of both variances.
@@ -29,11 +29,11 @@ def standardised(
     Returns:
         Its interval follows from theirs to the first order. Nothing if a figure is missing, or none varies.
     """
-    means = [_centred(each) for each in (first, second)]
+    means = [_centre(each) for each in (first, second)]
     if first_spread is None or second_spread is None:
         spreads = [each and (sqrt(max(0.0, each[0] * (1 - each[0]))), 0.0) for each in means]
     else:
-        spreads = [_centred(each) for each in (first_spread, second_spread)]
+        spreads = [_centre(each) for each in (first_spread, second_spread)]
     (one, two), (less, more) = means, spreads
     if one is None or two is None or less is None or more is None:
         return NOTHING
@@ -53,7 +53,7 @@ def standardised(
     return value, value - width, value + width
 
 
-def _centred(value: Value) -> tuple[float, float] | None:
+def _centre(value: Value) -> tuple[float, float] | None:
     """The value and half the width of its interval."""
     figure, low, high = value
     return None if figure is None or low is None or high is None else (float(figure), float(high - low) / 2)

@@ -24,11 +24,11 @@ from smc.secret.sharing.bounds import LIMIT, Bounds
 
 def local(planned: Planned, rows: LocalRows) -> Ints:
     """The local entries, shape (groups, entries); last comes the extra count, if there is one."""
-    found = counted(planned, rows)
+    found = count_rows(planned, rows)
     return found if planned.count_distribution is not None else np.ascontiguousarray(found[:, :-1])
 
 
-def counted(planned: Planned, rows: LocalRows) -> Ints:
+def count_rows(planned: Planned, rows: LocalRows) -> Ints:
     """The local entries of each group and the number of its rows."""
     groups = [rows]
     if planned.query.by:

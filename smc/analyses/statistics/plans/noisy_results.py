@@ -10,7 +10,7 @@ import numpy as np
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result
 from smc.analyses.statistics.kinds.survival.statistic import Survival
-from smc.analyses.statistics.plans.noisy import counted
+from smc.analyses.statistics.plans.noisy import count_rows
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.parameters import MAX_ROWS, StatisticsParameters
@@ -48,7 +48,7 @@ def totals(parameters: StatisticsParameters, pieces: Iterable[Data]) -> SummedRo
                 schemas = {name: column.schema for name, column in piece.items()}
                 plans = plan(parameters, schemas)
             rows = rows_by_condition(anyhow, piece, [planned.where for planned in plans])
-            entries = [counted(planned, rows[planned.where]) for planned in plans]
+            entries = [count_rows(planned, rows[planned.where]) for planned in plans]
         except (UsageError, DomainError) as problem:
             refusal = problem
             continue

@@ -71,7 +71,7 @@ def plan(
     Raises:
         UsageError: a query does not fit its columns, or a total could leave 63 bits.
     """
-    found = [_planned(query, parameters, schemas, counted=counted) for query in parameters.queries]
+    found = [_plan(query, parameters, schemas, counted=counted) for query in parameters.queries]
     if sum(planned.words for planned in found) > MAX_ENTRIES:
         raise UsageError(
             f"The queries ask for more than {MAX_ENTRIES} numbers.", "Use several jobs, or fewer bins."
@@ -84,7 +84,7 @@ def plan(
     return tuple(found)
 
 
-def _planned(
+def _plan(
     query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema], *, counted: bool
 ) -> Planned:
     statistic = resolve(query, parameters, schemas)
@@ -132,10 +132,10 @@ def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str
         finest = Fraction(1, 10 ** own[0].scale)
         usual = finest if parameters.is_exact else query.follow_up.every
         return Survival(*common, layout_of(query, query.follow_up, schemas, usual))
-    return _of_clamped(*common, parameters.maximum_rows)
+    return _clamp_statistic(*common, parameters.maximum_rows)
 
 
-def _of_clamped(query: Query, own: tuple[Schema, ...], changes: int, maximum_rows: int) -> Statistic:
+def _clamp_statistic(query: Query, own: tuple[Schema, ...], changes: int, maximum_rows: int) -> Statistic:
     common = (query, own, changes)
     if query.kind == "t-test":
         return TTest(*common, (_clamp(query, 0, own[0]),), two_labels(query, own[1], 1))
@@ -148,7 +148,7 @@ def _of_clamped(query: Query, own: tuple[Schema, ...], changes: int, maximum_row
     return Quantile(*common, clamps[0].lower, clamps[0].upper, step, maximum_rows)
 
 
-def _held(value: Fraction, query: Query, place: int, schema: Schema, what: str) -> int:
+def _to_held(value: Fraction, query: Query, place: int, schema: Schema, what: str) -> int:
     held = value * 10**schema.scale
     if held.denominator != 1:
         raise UsageError(
@@ -178,7 +178,7 @@ def _clamp(query: Query, place: int, schema: Schema) -> Clamp:
         ("upper", query.upper[place], schema.upper),
     ):
         if stated is not None:
-            ends.append(_held(stated, query, place, schema, side))
+            ends.append(_to_held(stated, query, place, schema, side))
         elif declared is not None:
             ends.append(declared)
         else:
@@ -208,7 +208,7 @@ def _step(query: Query, clamp: Clamp, schema: Schema) -> int:
     span = clamp.upper - clamp.lower
     if query.step is None:
         return max(1, -(-span // ((query.points or DEFAULT_POINTS) - 1)))
-    step = _held(query.step, query, 0, schema, "the step")
+    step = _to_held(query.step, query, 0, schema, "the step")
     if span // step >= MAX_POINTS:
         raise UsageError(
             f"Query {query.name!r} has more than {MAX_POINTS} candidates.",
@@ -234,7 +234,7 @@ def _bins(query: Query, place: int, schema: Schema) -> Bins:
             "does not fit.",
             "Give edges for an integer or decimal column; count labels of a category column.",
         )
-    held = tuple(_held(edge, query, place, schema, "an edge") for edge in edges)
+    held = tuple(_to_held(edge, query, place, schema, "an edge") for edge in edges)
     names = [str(real(edge, schema.scale)) for edge in held]
     closing = [")"] * (len(held) - 2) + ["]"]
     return Bins(tuple(f"[{a}, {b}{end}" for a, b, end in zip(names, names[1:], closing, strict=False)), held)

@@ -69,7 +69,7 @@ def expected_precision(planned: Planned, entries: Ints, sides: int, rows: int = 
     return found
 
 
-def unknown(query: Query) -> dict[str, Any]:
+def unknown_precision(query: Query) -> dict[str, Any]:
     """The row of a query whose precision the local columns do not tell."""
     return _row(query, "", None, None, None)
 

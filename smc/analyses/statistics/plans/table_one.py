@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.statistics.kinds.statistic import MISS, Result, Statistic
-from smc.analyses.statistics.plans.differences import NOTHING, Value, standardised
+from smc.analyses.statistics.plans.differences import NOTHING, Value, standardise
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.table_one import LABELS, MISSING, ROWS, SUMMARY
 from smc.analyses.studies.outcome import Table
@@ -87,9 +87,9 @@ def _differences(
         first, second = (row.get(group, NOTHING) for group in groups)
         if key[1] == "mean" and key[-1] == SUMMARY:
             spreads = cells[key[0], "sd", key[2], key[3], key[4]]
-            yield key, standardised(first, second, *(spreads.get(group, NOTHING) for group in groups))
+            yield key, standardise(first, second, *(spreads.get(group, NOTHING) for group in groups))
         elif key[2] == "%":
-            yield key, standardised(_part(first), _part(second))
+            yield key, standardise(_part(first), _part(second))
 
 
 def _part(percentage: Value) -> Value:

@@ -14,7 +14,7 @@ from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.records.peer_schemas import KINDS
 from smc.analyses.statistics.plans.advice import Advice, advise
 from smc.analyses.statistics.plans.noisy import local
-from smc.analyses.statistics.plans.precision import expected_precision, unknown
+from smc.analyses.statistics.plans.precision import expected_precision, unknown_precision
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import LocalRows
@@ -89,7 +89,9 @@ def precision_of(
         expected_precision(each, of_each, 1, count) for each, of_each in zip(plans, entries, strict=True)
     ]
     known = {each.query.name: of_each for each, of_each in zip(plans, found, strict=True)}
-    said = [row for query in parameters.queries for row in known.get(query.name) or [unknown(query)]]
+    said = [
+        row for query in parameters.queries for row in known.get(query.name) or [unknown_precision(query)]
+    ]
     is_whole = len(known) == len(parameters.queries)
     advice = advise(plans, entries, 1, count, found) if is_whole else Advice()
     return with_precision(advice.preview(), said)

@@ -172,7 +172,7 @@ def run_matched_curves(
     part = MatchedCurvesPart(
         _between_points(cells, layout), len(layout.groups), layout.endings.kinds, statistic.query.test
     )
-    opened = release.exact(MatchedCurvesFigure(part, *digits.rounded(curves, test)), recipients)
+    opened = release.exact(MatchedCurvesFigure(part, *digits.round(curves, test)), recipients)
     return statistic, None if opened is None else digits.figures(statistic, *opened)
 
 

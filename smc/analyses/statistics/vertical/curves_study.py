@@ -67,14 +67,14 @@ class MatchedCurvesStudy(VerticalStudy):
         """Check keys and columns of both sides, that the query fits, and how many cells there are."""
         for role, schemas in zip(Role, (alice, bob), strict=True):
             check_brought(self.vertical, schemas, role)
-        asked = self._resolved(alice, bob)
+        asked = self._resolve(alice, bob)
         if len(asked.wanted) > MAX_PRODUCTS:
             raise UsageError(
                 f"The query asks for more than {MAX_PRODUCTS} sums over matched rows.",
                 "Set a longer step, or compare fewer groups.",
             )
 
-    def _resolved(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> MatchedCurves:
+    def _resolve(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> MatchedCurves:
         schemas = {name: alice[name] for name in self.vertical.alice}
         schemas |= {name: bob[name] for name in self.vertical.bob}
         return MatchedCurves.of(self.parameters, self.vertical, schemas)
@@ -148,7 +148,7 @@ class MatchedCurvesStudy(VerticalStudy):
         limits.check_sets(count, count)
         limits.check_persons(count)
         if peer is not None and set(self.vertical.values(role.other)) <= set(peer):
-            self._resolved(*((schemas, peer) if role is Role.ALICE else (peer, schemas)))
+            self._resolve(*((schemas, peer) if role is Role.ALICE else (peer, schemas)))
         return Preview()
 
     @override

@@ -19,7 +19,7 @@ _ASSUMED_LABELS: Final = 8
 _ASSUMED_UPPER: Final = 1000
 
 
-def assumed(name: str, queries: Sequence[Query]) -> Schema:
+def assume(name: str, queries: Sequence[Query]) -> Schema:
     """A declaration that the queries would fit: the labels and decimals that they name, or some."""
     labels: dict[str, None] = {}
     numbers: list[Fraction] = []

@@ -15,7 +15,7 @@ from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.vertical.checks import check, check_side, precision_of
-from smc.analyses.statistics.vertical.likely import assumed
+from smc.analyses.statistics.vertical.likely import assume
 from smc.analyses.statistics.vertical.reference import reference
 from smc.analyses.statistics.vertical.run import Brought, plan_queries, run
 from smc.analyses.statistics.vertical.sums import FeatureLayout
@@ -57,7 +57,7 @@ class VerticalStudy(Study):
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """Keys are texts, and values as the queries would have them, as far as it is not known."""
         values = (*self.vertical.alice, *self.vertical.bob)
-        found = {name: schemas.get(name) or assumed(name, self.parameters.queries) for name in values}
+        found = {name: schemas.get(name) or assume(name, self.parameters.queries) for name in values}
         return {**dict.fromkeys(self.vertical.match.columns, Schema("text")), **schemas, **found}
 
 

@@ -133,7 +133,7 @@ class FeatureLayout:
         """Whether sums over groups of slots send less than products, where each slot is in one group."""
         columns = len(self.multiplied)
         groups = group_sums.cost(slots, len(self.own), columns, owner, network)
-        encrypted = self.encrypted(slots)
+        encrypted = self.lattice_features(slots)
         if encrypted is None:
             products_cost = self.cost_blocks(slots)
             others = products_cost.alice_bytes + products_cost.bob_bytes
@@ -146,7 +146,7 @@ class FeatureLayout:
         """Of the other party's features."""
         return [bounds_of(feature) for feature in self.other]
 
-    def encrypted(self, slots: int) -> EncryptedFeatures | None:
+    def lattice_features(self, slots: int) -> EncryptedFeatures | None:
         """All products by lattice encryption; None where transfers send less, or nothing is multiplied."""
         owner = tuple(feature for block in self.blocks for feature in block.owner)
         other = self.multiplied
@@ -216,13 +216,13 @@ def sums(
         bounds[Role.BOB],
         owner=owner,
     )
-    shared = _shared(aligned)
+    shared = _shared_columns(aligned)
     totals: dict[tuple[Feature, int], np.uint64] = {
         ((), place): each.shares.sum(dtype=np.uint64) for place, each in enumerate(shared)
     }
-    encrypted = None if grouped else layout.encrypted(len(aligned.member))
+    encrypted = None if grouped else layout.lattice_features(len(aligned.member))
     if group_of is not None and grouped:
-        totals |= _grouped(session, aligned, layout, group_of, columns, shared)
+        totals |= _sum_groups(session, aligned, layout, group_of, columns, shared)
     if encrypted is not None:
         totals |= _all(session, aligned, encrypted, columns, shared)
     for done, block in enumerate(layout.blocks if encrypted is None and not grouped else ()):
@@ -241,7 +241,7 @@ def _check_room(layout: FeatureLayout, owner_count: int, other_count: int, *, gr
     slots = cuckoo.bins_for(owner_count)
     rows = max(slots, other_count)
     # Encrypted sums are formed some at a time, and those of groups without the features.
-    blocks = () if grouped or layout.encrypted(slots) is not None else layout.blocks
+    blocks = () if grouped or layout.lattice_features(slots) is not None else layout.blocks
     widest = max([len(layout.other) + 1, *(len(block.owner) for block in blocks)])
     if rows * widest > MAX_NUMBERS:
         raise TooManyRowsError(
@@ -250,7 +250,7 @@ def _check_room(layout: FeatureLayout, owner_count: int, other_count: int, *, gr
         )
 
 
-def _shared(aligned: Aligned) -> list[LinearInts]:
+def _shared_columns(aligned: Aligned) -> list[LinearInts]:
     """The member bits, then the features of the other party."""
     columns = aligned.bob if aligned.owner is Role.ALICE else aligned.alice
     return [LinearInts.from_bits(aligned.member), *columns]
@@ -264,7 +264,7 @@ def _block(
     shared: Sequence[LinearInts],
 ) -> NDArray[np.uint64]:
     """Own shares of the sums, shape (owner's features, other's)."""
-    known = None if aligned.rows is None else _known(aligned.rows, block.owner, columns)
+    known = None if aligned.rows is None else _owner_features(aligned.rows, block.owner, columns)
     left = LinearInts.from_plain(
         session, known, aligned.owner, block.bounds, (len(block.owner), len(aligned.member))
     )
@@ -272,7 +272,7 @@ def _block(
     return products.matmul(session, left.shares, right, left.kind, SHARED)
 
 
-def _known(
+def _owner_features(
     slots: NDArray[np.int64], features: Sequence[Feature], columns: Mapping[str, Ints]
 ) -> NDArray[np.int64]:
     """The owner's features by slot, 0 where it has no row, shape (features, slots)."""
@@ -300,12 +300,12 @@ def _all(
     else:
         local = np.empty((len(encrypted.owner), right.shape[1]), dtype=np.uint64, like=right)
 
-        def known(part: slice) -> NDArray[np.int64]:
-            features = _known(slots, encrypted.owner[part], columns)
+        def owner_features(part: slice) -> NDArray[np.int64]:
+            features = _owner_features(slots, encrypted.owner[part], columns)
             local[part] = features.view(np.uint64) @ right
             return features
 
-        found = inner_products(session, encrypted.columns, known, None) + local
+        found = inner_products(session, encrypted.columns, owner_features, None) + local
     return {
         (feature, place): found[row, column]
         for row, feature in enumerate(encrypted.owner)
@@ -313,7 +313,7 @@ def _all(
     }
 
 
-def _grouped(
+def _sum_groups(
     session: Session,
     aligned: Aligned,
     layout: FeatureLayout,
@@ -355,7 +355,7 @@ def cost(wanted: Sequence[Pair], alice_count: int, bob_count: int) -> Cost:
     columns = {owner: 0, owner.other: len(layout.other)}
     total = cost_align(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
     total += cost_to_words(slots)
-    encrypted = layout.encrypted(slots)
+    encrypted = layout.lattice_features(slots)
     if encrypted is None:
         return total + layout.cost_blocks(slots, owner)
     made = cost_inner_products(encrypted.columns)

@@ -214,7 +214,7 @@ def _cells(statistic: Cells) -> tuple[Feature, ...]:
 
 
 @terms.register
-def _standardised(statistic: StandardisedRatio) -> tuple[Feature, ...]:
+def _standardised_terms(statistic: StandardisedRatio) -> tuple[Feature, ...]:
     strata, column = statistic.query.columns
     return ((Inside(column, statistic.event, 0),), (Rated(strata, statistic.rates),))
 

@@ -40,11 +40,11 @@ def test_a_key_is_sent_and_never_shown(kind, caplog):
 
 def test_a_key_from_the_environment_or_a_file(monkeypatch, tmp_path):
     monkeypatch.setenv("SEARCH_KEY", f" {KEY}\n")
-    assert from_variable("SEARCH_KEY").shown() == KEY
+    assert from_variable("SEARCH_KEY").reveal() == KEY
     path = tmp_path / "key"
     path.write_text(KEY + "\n")
     path.chmod(0o600)
-    assert from_file(path).shown() == KEY
+    assert from_file(path).reveal() == KEY
 
 
 @pytest.mark.parametrize("text", ["", "two words", "a\nHost: other", "é", "x" * 4097, "\x00"])

@@ -55,21 +55,21 @@ def solid(text):
 
 def stands(form, opened):
     """Written without edits it is the same text, drops nothing more, and stays as it is byte by byte."""
-    data = opened.written(())
-    again = form.opened("again" + opened.ending, data)
+    data = opened.apply_edits(())
+    again = form.open("again" + opened.ending, data)
     assert again.text == opened.text
     assert again.dropped == ()
-    assert again.written(()) == data
+    assert again.apply_edits(()) == data
 
 
 def gone(form, opened, edits, words):
     """Written with edits it is the edited text, and nothing of the words is in the bytes."""
-    data = opened.written(edits)
+    data = opened.apply_edits(edits)
     expected = solid(apply_edits(opened.text, edits))
     if expected:
-        again = form.opened("again" + opened.ending, data)
+        again = form.open("again" + opened.ending, data)
         assert solid(again.text) == expected
-        assert again.written(()) == data
+        assert again.apply_edits(()) == data
     for member in members(data):
         for word in words:
             assert word not in member

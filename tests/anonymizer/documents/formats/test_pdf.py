@@ -11,7 +11,7 @@ from tests.anonymizer.documents.formats.looks import edits_of, gone, pdf, stands
 
 
 def test_the_text_is_read_and_written_as_a_plain_text():
-    one = Pdf().opened("a.pdf", pdf([["Anna lived here", "since 1974."], ["She left."]], title="Xanthippe"))
+    one = Pdf().open("a.pdf", pdf([["Anna lived here", "since 1974."], ["She left."]], title="Xanthippe"))
     assert " ".join(one.text.split()) == "Anna lived here since 1974. She left."
     assert one.ending == ".txt"
     assert "properties" in one.dropped[0]
@@ -29,30 +29,30 @@ def test_the_text_is_read_and_written_as_a_plain_text():
     ],
 )
 def test_words_that_are_parted_at_the_end_of_a_line_are_joined(lines, text):
-    assert Pdf().opened("a.pdf", pdf([lines])).text.strip() == text
+    assert Pdf().open("a.pdf", pdf([lines])).text.strip() == text
 
 
 def test_pages_without_text_are_said():
-    one = Pdf().opened("a.pdf", pdf([["Anna"], [], ["Bob"], []]))
+    one = Pdf().open("a.pdf", pdf([["Anna"], [], ["Bob"], []]))
     assert one.dropped[1].endswith("scanned: 2, 4.")
 
 
 @pytest.mark.parametrize("password", ["", "open sesame"])
 def test_an_encrypted_file_is_refused(password):
     with pytest.raises(FileError, match=r"encrypted.*without a password"):
-        Pdf().opened("a.pdf", pdf([["Anna"]], password))
+        Pdf().open("a.pdf", pdf([["Anna"]], password))
 
 
 def test_a_file_of_scanned_pages_is_refused():
     with pytest.raises(FileError, match=r"holds no text, as scanned pages do.*Recognize"):
-        Pdf().opened("a.pdf", pdf([[], []]))
+        Pdf().open("a.pdf", pdf([[], []]))
 
 
 @pytest.mark.parametrize("length", range(20, 1000, 61))
 def test_a_broken_file_is_an_error_of_ours(length):
     data = pdf([["Anna lived here"]])
     try:
-        Pdf().opened("a.pdf", data[:length])
+        Pdf().open("a.pdf", data[:length])
     except FileError as problem:
         assert "Anna" not in str(problem)  # noqa: PT017
 
@@ -60,15 +60,15 @@ def test_a_broken_file_is_an_error_of_ours(length):
 @pytest.mark.parametrize("data", [b"", b"no PDF at all", b"%PDF-1.7\n%%EOF"])
 def test_what_is_not_a_pdf_is_refused(data):
     with pytest.raises(FileError, match=r"not a PDF|broken PDF"):
-        Pdf().opened("a.pdf", data)
+        Pdf().open("a.pdf", data)
 
 
 def test_pages_and_characters_are_bounded():
     data = pdf([["Anna"]] * 3)
     with pytest.raises(FileError, match="has 3 pages; 2 can be read"):
-        Pdf(pages=2).opened("a.pdf", data)
+        Pdf(pages=2).open("a.pdf", data)
     with pytest.raises(FileError, match="more than 7 characters"):
-        Pdf(characters=7).opened("a.pdf", data)
+        Pdf(characters=7).open("a.pdf", data)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_pages_and_characters_are_bounded():
 )
 def test_text_that_readers_do_not_see_counts_and_is_said(operators, unseen):
     page = ["Bob stayed.", f") Tj {operators} (of Nicosia"]
-    one = Pdf().opened("a.pdf", pdf([["Anna lived here."], page]))
+    one = Pdf().open("a.pdf", pdf([["Anna lived here."], page]))
     assert "Nicosia" in one.text
     assert bool(one.noted) is unseen
     if unseen:

@@ -17,7 +17,7 @@ TEXT = "Zoë lives in 東京.\r\nSince 1974.\n"
 
 
 def opened(data, encoding="", name="a.txt"):
-    return format_of(name, encoding).opened(name, data)
+    return format_of(name, encoding).open(name, data)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def opened(data, encoding="", name="a.txt"):
 def test_unicode_is_read_and_written_as_utf_8_with_its_newlines(data):
     one = opened(data)
     assert one.text == TEXT
-    assert one.written(()) == TEXT.encode()
+    assert one.apply_edits(()) == TEXT.encode()
     assert one.dropped == ()
 
 
@@ -92,7 +92,7 @@ def test_a_file_without_text_is_refused(data):
 def test_invisible_characters_do_not_part_a_word(inside):
     one = opened(f"Nico{inside}sia".encode())
     assert one.text == "Nicosia"
-    assert one.written(()) == b"Nicosia"
+    assert one.apply_edits(()) == b"Nicosia"
     assert "Invisible" in one.dropped[0]
 
 
@@ -104,7 +104,7 @@ def test_markdown_stays_markdown():
 @pytest.mark.parametrize("put", ["a\0", "\u200b", "\ud800"])
 def test_an_edit_cannot_write_what_could_not_be_read(put):
     with pytest.raises(TableError, match="control or invisible"):
-        opened(b"Anna").written([Edit(0, 4, put, "direct", "PERSON")])
+        opened(b"Anna").apply_edits([Edit(0, 4, put, "direct", "PERSON")])
 
 
 @pytest.mark.parametrize("name", ["a.exe", "txt", "a", ".txt.zip", "a.doc"])

@@ -16,9 +16,7 @@ WEB = Web()
 
 
 def page(body, head=""):
-    return WEB.opened(
-        "a.html", f"<!doctype html><html><head>{head}</head><body>{body}</body></html>".encode()
-    )
+    return WEB.open("a.html", f"<!doctype html><html><head>{head}</head><body>{body}</body></html>".encode())
 
 
 @pytest.mark.parametrize(
@@ -122,7 +120,7 @@ def test_of_the_head_only_title_and_description_stay(head):
     ],
 )
 def test_a_page_says_its_encoding(data):
-    one = WEB.opened("a.html", data)
+    one = WEB.open("a.html", data)
     assert one.text == "Zoë"
     stands(WEB, one)
 
@@ -130,8 +128,8 @@ def test_a_page_says_its_encoding(data):
 @pytest.mark.parametrize("data", [b"<p>Zo\xeb", b"<meta charset=no-such><p>x", b"<meta charset=utf-8>\xff"])
 def test_a_page_of_no_known_encoding_is_refused(data):
     with pytest.raises(FileError, match=r"not (UTF|utf)-8|not an encoding"):
-        WEB.opened("a.html", data)
-    assert Web("cp1252").opened("a.html", b"<p>Zo\xeb").text == "Zoë"
+        WEB.open("a.html", data)
+    assert Web("cp1252").open("a.html", b"<p>Zo\xeb").text == "Zoë"
 
 
 @pytest.mark.parametrize(
@@ -148,24 +146,24 @@ def test_a_page_of_no_known_encoding_is_refused(data):
 )
 def test_pages_that_cannot_be_read_are_refused(data, what):
     with pytest.raises(FileError, match=what):
-        WEB.opened("a.html", data)
+        WEB.open("a.html", data)
 
 
 def test_an_edit_over_elements_stands_in_the_first():
     one = page("<p>An<b>na</b> here</p><p>next</p>")
-    data = one.written([Edit(1, 12, "*", "direct", "PERSON")])
-    assert WEB.opened("a.html", data).text == "A*\nxt"
+    data = one.apply_edits([Edit(1, 12, "*", "direct", "PERSON")])
+    assert WEB.open("a.html", data).text == "A*\nxt"
     assert b"<b>" in data
 
 
 def test_an_edit_of_a_line_break_alone_is_refused():
     with pytest.raises(TableError, match="only a line break"):
-        page("<p>a</p><p>b</p>").written([Edit(1, 2, "x", "direct", "PERSON")])
+        page("<p>a</p><p>b</p>").apply_edits([Edit(1, 2, "x", "direct", "PERSON")])
 
 
 def test_a_deleted_attribute_is_gone():
     one = page("x<img alt=Anna>")
-    assert b"alt" not in one.written(edits_of(one.text, ["Anna"]))
+    assert b"alt" not in one.apply_edits(edits_of(one.text, ["Anna"]))
 
 
 def test_what_a_reader_overlooks_is_in_the_strings():
@@ -207,8 +205,8 @@ SOUP = st.lists(
 @given(SOUP.map("".join))
 def test_any_tag_soup_is_refused_or_stays(soup):
     try:
-        made = WEB.opened("a.html", soup.encode())
+        made = WEB.open("a.html", soup.encode())
     except FileError:
         return
     stands(WEB, made)
-    assert html.document_fromstring(made.written(())) is not None
+    assert html.document_fromstring(made.apply_edits(())) is not None

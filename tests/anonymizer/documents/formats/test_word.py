@@ -23,7 +23,7 @@ BOX = "<w:txbxContent>{}</w:txbxContent>"
 
 
 def opened(body, parts=(), more=None):
-    return WORD.opened("a.docx", word(body, parts, more))
+    return WORD.open("a.docx", word(body, parts, more))
 
 
 def table(*rows):
@@ -121,7 +121,7 @@ def test_headers_footers_and_notes_are_read():
     assert one.text == "Body goes on\nAtop\nFoot\nseven\nthree\ntwo"
     stands(WORD, one)
     gone(WORD, one, edits_of(one.text, ["Atop", "seven", "two"], "put"), ["Atop", "seven", "two", "Secret"])
-    again = docx.Document(io.BytesIO(one.written(())))
+    again = docx.Document(io.BytesIO(one.apply_edits(())))
     assert again.sections[0].header.paragraphs[0].text == "Atop"
     assert again.sections[0].first_page_footer.paragraphs[0].text == "Foot"
 
@@ -147,9 +147,9 @@ def test_marks_tables_and_styles_stay():
     grid.cell(0, 2).merge(grid.cell(1, 2)).text = "high"
     file = io.BytesIO()
     made.save(file)
-    one = WORD.opened("a.docx", file.getvalue())
+    one = WORD.open("a.docx", file.getvalue())
     stands(WORD, one)
-    again = docx.Document(io.BytesIO(one.written(())))
+    again = docx.Document(io.BytesIO(one.apply_edits(())))
     assert again.paragraphs[0].style.name == "Heading 1"
     assert [bool(part.bold) for part in again.paragraphs[1].runs] == [False, True]
     cells = again.tables[0]
@@ -225,7 +225,7 @@ def test_other_parts_are_left_out_and_said(path, said):
     gone(WORD, one, (), ["Secret", path])
     assert said in " ".join(one.dropped)
     stands(WORD, one)
-    with zipfile.ZipFile(io.BytesIO(one.written(()))) as archive:
+    with zipfile.ZipFile(io.BytesIO(one.apply_edits(()))) as archive:
         assert archive.comment == b""
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
@@ -236,7 +236,7 @@ def test_all_properties_of_a_real_file_are_gone():
     made.add_comment(made.add_paragraph("text").runs, "Xanthippe wrote", "Xanthippe", "X")
     file = io.BytesIO()
     made.save(file)
-    one = WORD.opened("a.docx", file.getvalue())
+    one = WORD.open("a.docx", file.getvalue())
     gone(WORD, one, (), ["Xanthippe", "python-docx", "2013"])
     assert {"Comments.", "Data that programs have put into the file (custom XML)."} < set(one.dropped)
 
@@ -262,7 +262,7 @@ def test_all_properties_of_a_real_file_are_gone():
 )
 def test_what_cannot_be_read_is_refused(data, what):
     with pytest.raises(FileError, match=what):
-        WORD.opened("a.docx", data)
+        WORD.open("a.docx", data)
 
 
 def test_entities_are_refused_and_not_resolved():
@@ -279,11 +279,11 @@ def test_bombs_are_refused_before_they_are_unpacked(monkeypatch):
     assert len(data) < 10_000
     monkeypatch.setattr(package, "BYTES", 4_000_000)
     with pytest.raises(FileError, match="when unpacked"):
-        WORD.opened("a.docx", data)
+        WORD.open("a.docx", data)
     monkeypatch.setattr(package, "BYTES", 6_000_000)
     monkeypatch.setattr(package, "MEMBERS", 4)
     with pytest.raises(FileError, match="more than 4 parts"):
-        WORD.opened("a.docx", data)
+        WORD.open("a.docx", data)
 
 
 def test_a_size_that_lies_does_not_unpack_more():
@@ -293,7 +293,7 @@ def test_a_size_that_lies_does_not_unpack_more():
     lying = data.replace(struct.pack("<L", size), struct.pack("<L", 100))
     assert lying != data
     with pytest.raises(FileError, match="broken"):
-        WORD.opened("a.docx", lying)
+        WORD.open("a.docx", lying)
 
 
 def test_two_parts_of_one_name_are_refused():
@@ -301,7 +301,7 @@ def test_two_parts_of_one_name_are_refused():
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file, "a") as archive:
         archive.writestr("word/document.xml", "<x/>")
     with pytest.raises(FileError, match="two parts of one name"):
-        WORD.opened("a.docx", file.getvalue())
+        WORD.open("a.docx", file.getvalue())
 
 
 @pytest.mark.parametrize("place", range(0, 1500, 71))
@@ -309,15 +309,15 @@ def test_a_damaged_file_is_an_error_of_ours(place):
     data = bytearray(word(paragraph("Anna")))
     data[place % len(data)] ^= 0x55
     try:
-        WORD.opened("a.docx", bytes(data))
+        WORD.open("a.docx", bytes(data))
     except FileError as problem:
         assert "Anna" not in str(problem)  # noqa: PT017
 
 
 def test_tabs_and_lines_of_a_replacement_become_blanks():
     one = opened(paragraph("Anna"))
-    data = one.written([Edit(0, 4, "a\tb\nc", "person", "hide")])
-    assert WORD.opened("b.docx", data).text == "a b c"
+    data = one.apply_edits([Edit(0, 4, "a\tb\nc", "person", "hide")])
+    assert WORD.open("b.docx", data).text == "a b c"
 
 
 def test_what_a_reader_overlooks_is_in_the_strings():

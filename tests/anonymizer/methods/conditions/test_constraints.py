@@ -201,8 +201,8 @@ def test_guarantees_make_their_conditions_again():
     "cells", [[True, False, True], [1, 0, 1], [1.0, 0.0, 1.0], ["true", "False", "TRUE"], ["1", "0", "1"]]
 )
 def test_who_is_released_is_said_in_truth_values_numbers_or_texts(cells):
-    codes, kinds = KMap("inside", 2).coded(Table.of(pd.DataFrame({"inside": cells})))
+    codes, kinds = KMap("inside", 2).encode(Table.of(pd.DataFrame({"inside": cells})))
     assert codes.tolist() == [1, 0, 1]
     assert kinds == 2
     with pytest.raises(TableError, match="does not say who"):
-        KMap("inside", 2).coded(Table.of(pd.DataFrame({"inside": ["yes", "no"]})))
+        KMap("inside", 2).encode(Table.of(pd.DataFrame({"inside": ["yes", "no"]})))

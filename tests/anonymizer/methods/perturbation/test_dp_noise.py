@@ -161,7 +161,7 @@ def test_two_files_that_differ_in_one_person_have_one_form(tmp_path):
     for number, cell in enumerate(("39", "39.5")):
         path = tmp_path / f"{number}.csv"
         path.write_text("age\n" + "41\n" * 200 + f"{cell}\n")
-        table = files.table(path).declared(spec.roles, spec.hierarchies, spec.schema)
+        table = files.table(path).declare(spec.roles, spec.hierarchies, spec.schema)
         assert spec.pipeline().release(table).native["age"].dtype.is_integer()
 
 

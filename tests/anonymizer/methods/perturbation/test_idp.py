@@ -79,8 +79,8 @@ def test_individual_ranking_makes_clusters_of_consecutive_values(rows, k, sizes)
 
 def test_trimming_is_that_of_the_papers_example():
     clusters = Clusters.of(np.array([6.0, 3, 3, 5, 3, 6, 4, 1, 2, 9]), np.array([0] * 7 + [1] * 3))
-    assert clusters.trimmed().values.tolist() == [3, 3, 3, 4, 5, 6, 6, 2, 2, 2]
-    assert clusters.trimmed().means.tolist() == pytest.approx([30 / 7, 2])
+    assert clusters.trim().values.tolist() == [3, 3, 3, 4, 5, 6, 6, 2, 2, 2]
+    assert clusters.trim().means.tolist() == pytest.approx([30 / 7, 2])
 
 
 def _brute(values, change, low, high):
@@ -103,7 +103,7 @@ def test_the_stated_changes_are_the_largest_that_one_record_makes(size):
         return float(Clusters.of(values, np.zeros(size, dtype=np.int64)).values.sum())
 
     def trimmed(values):
-        return float(Clusters.of(values, np.zeros(size, dtype=np.int64)).trimmed().values.sum())
+        return float(Clusters.of(values, np.zeros(size, dtype=np.int64)).trim().values.sum())
 
     for _ in range(40):
         values = 10 + draw.integers(8, size).astype(float)

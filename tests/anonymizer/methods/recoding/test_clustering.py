@@ -94,10 +94,10 @@ def test_the_loss_of_a_release_is_that_of_its_classes(table):
     release = LocalRecoding(k=2).fit_transform_table(table)
     assert ncp(table, table) == 0
     half = np.arange(len(table) // 2)
-    assert ncp(table, table.taken(half), half) == pytest.approx(1 - len(half) / len(table))
-    everything = release.replaced({name: ["*"] * len(table) for name in ROLES.quasi_identifiers})
+    assert ncp(table, table.take(half), half) == pytest.approx(1 - len(half) / len(table))
+    everything = release.replace({name: ["*"] * len(table) for name in ROLES.quasi_identifiers})
     assert ncp(table, everything) == pytest.approx(1)
     with pytest.raises(TableError, match="which is not one of its labels"):
-        ncp(table, release.replaced({"city": ["north"] * len(table)}))
+        ncp(table, release.replace({"city": ["north"] * len(table)}))
     with pytest.raises(TableError, match="duetto anonymize --report"):
-        ncp(table, table.taken(half))
+        ncp(table, table.take(half))

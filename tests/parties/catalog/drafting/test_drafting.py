@@ -380,7 +380,7 @@ def test_numbers_with_a_percent_sign_are_numbers(tmp_path, cells, kind, decimal)
     column = added.draft.columns["share"].column
     assert (column.type, column.writing.suffix, column.schema.unit) == (kind, "%", "%")
     assert column.writing.decimal == decimal
-    added.completed({"share": "0:2000", "n": "0:10"}, []).write()
+    added.complete({"share": "0:2000", "n": "0:10"}, []).write()
     held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["share"]).columns["share"]
     first = cells[0].replace(",", ".").rstrip("%").strip()
     assert Decimal(held.integers[0]).scaleb(-column.schema.scale) == Decimal(first)
@@ -391,7 +391,7 @@ def test_a_percentage_below_a_limit_of_detection(tmp_path):
     path.write_text("share\n" + "<0.2 %\n5 %\n7 %\n9 %\n" * 3)
     choices = Choices(below_limit={"share": "half"}, tokens={"share": []})
     added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), choices=choices))
-    added.completed({"share": "0:100"}, []).write()
+    added.complete({"share": "0:100"}, []).write()
     dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
     held = load(dataset, ["share"]).columns["share"]
     assert held.integers[:2] == [1, 50]

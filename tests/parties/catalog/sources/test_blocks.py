@@ -83,7 +83,7 @@ def test_blocks_and_csv_say_the_same(tmp_path, start, text, dialect, block, rows
 def test_usual_files_need_no_csv_reader(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("x,y\n" + "".join(f"{row},ä{row}\r\n" for row in range(50_000)), newline="")
-    with mock.patch.object(csvs, "_checked", return_value=iter(())):
+    with mock.patch.object(csvs, "_check", return_value=iter(())):
         rows, problem = everything(path, Dialect(), ["y"])
     assert problem is None
     assert len(rows) == 50_000

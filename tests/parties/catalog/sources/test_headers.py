@@ -77,7 +77,7 @@ def test_what_is_declared_is_read(tmp_path):
     path = book(tmp_path / "d.xlsx", [*TITLE, *rows], ("D4:E4",))
     added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path)))
     assert added.draft.dataset.header == (4, 5)
-    added.completed({"Alter": "0:120"}, []).write()
+    added.complete({"Alter": "0:120"}, []).write()
     dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
     assert dataset.header == (4, 5)
     assert load(dataset, ["Alter"]).columns["Alter"].integers == [row[1] for row in DATA]

@@ -36,7 +36,7 @@ def written(path, above=(), below=(), end="", cells=None, encoding="cp1252", sep
 def added(path, **asked):
     """What is drafted, and the ages that are read by the entry that it writes."""
     found = draft_addition(path.parent / "catalog.toml", Asked(source=str(path), name="d", **asked))
-    found.completed({"Alter [J.]": "0:120"}, []).write()
+    found.complete({"Alter [J.]": "0:120"}, []).write()
     dataset = load_catalog(path.parent / "catalog.toml").dataset("d")
     return found, load(dataset, ["Alter [J.]"]).columns["Alter [J.]"].values.tolist()
 
@@ -136,7 +136,7 @@ def test_two_lines_name_the_columns_and_no_row_is_lost(tmp_path, case, title):
     assert found.draft.dataset.header == tuple(line + len(title) for line in lines)
     assert [*found.draft.sample] == names
     assert found.draft.rows == COUNT
-    found.completed({names[2]: "0:120"} if "Âge" in names[2] else {}, [*found.draft.columns]).write()
+    found.complete({names[2]: "0:120"} if "Âge" in names[2] else {}, [*found.draft.columns]).write()
     dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
     number = next(name for name in names if found.draft.sample[name][0] == "60")
     assert load(dataset, [number]).columns[number].values.tolist() == [60 + n for n in range(COUNT)]
@@ -204,7 +204,7 @@ def test_cells_above_a_limit_are_said_and_may_be_kept(tmp_path):
     kept = Choices(above_limit={"CRP (mg/l)": "limit"}, tokens={"CRP (mg/l)": []})
     found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d", choices=kept))
     assert found.draft.columns["CRP (mg/l)"].column.tokens == ()
-    found.completed({"CRP (mg/l)": "0:200"}, []).write()
+    found.complete({"CRP (mg/l)": "0:200"}, []).write()
     held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["CRP (mg/l)"]).columns["CRP (mg/l)"]
     assert held.values.tolist()[3] == 2000
 
@@ -220,7 +220,7 @@ def test_times_of_a_spreadsheet_are_days(tmp_path):
     made.save(tmp_path / "d.xlsx")
     found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(tmp_path / "d.xlsx")))
     assert [one.column.type for one in found.draft.columns.values()] == ["text", "date", "date"]
-    found.completed({}, [*found.draft.columns]).write()
+    found.complete({}, [*found.draft.columns]).write()
     held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["Entlassung", "geboren"]).columns
     days = [
         (first + timedelta(hours=20 * n)).date().toordinal() - date(1970, 1, 1).toordinal() for n in range(30)
@@ -241,7 +241,7 @@ def test_cells_beyond_a_limit_have_the_unit_of_the_others(tmp_path):
     (tmp_path / "catalog.toml").unlink()
     kept = Choices(above_limit={"Kosten (EUR)": "limit"}, tokens={"Kosten (EUR)": []})
     found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d", choices=kept))
-    found.completed({"Kosten (EUR)": "0:100000"}, []).write()
+    found.complete({"Kosten (EUR)": "0:100000"}, []).write()
     held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["Kosten (EUR)"])
     assert held.columns["Kosten (EUR)"].values.tolist()[3:10:6] == [100050, 9900000]
 
@@ -340,7 +340,7 @@ def test_days_with_times_as_people_write_them_are_days(tmp_path, form, other):
     path.write_text("n;seen\n" + "".join(f"{n};{day.strftime(form)}\n" for n, day in enumerate(days)))
     found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d"))
     assert found.draft.columns["seen"].column.writing.date_format == form
-    found.completed({}, ["n", "seen"]).write()
+    found.complete({}, ["n", "seen"]).write()
     held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["seen"]).columns["seen"]
     assert held.values.tolist() == [day.toordinal() - date(1970, 1, 1).toordinal() for day in days]
     assert Writing(date_format=other).day(days[0].strftime(form)) is None
@@ -376,7 +376,7 @@ def test_labels_that_differ_in_case_only_are_told_and_made_one_if_a_person_says_
     found = infer("x", capitals, ignores_case=True).column.schema.categories
     assert found == ("JA", "nein")  # small letters, or else the commonest
     assert joined.draft.columns["Fumeur"].alike == []
-    joined.completed({}, ["Fumeur"]).write()
+    joined.complete({}, ["Fumeur"]).write()
     dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
     held = load(dataset, ["Fumeur"]).columns["Fumeur"].values.tolist()
     assert held == [int(cell.casefold() == "oui") for cell in cells if cell != "NSP"]

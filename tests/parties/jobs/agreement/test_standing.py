@@ -68,7 +68,7 @@ def agreed(pair, job_id, *states):
     deadline = threading.Event()
     for _ in range(200):
         found = [manager.store.summary(job_id).state for manager in (pair.north, pair.south)]
-        owed = [*pair.north._outbox.owed("south"), *pair.south._outbox.owed("north")]
+        owed = [*pair.north._outbox.debts("south"), *pair.south._outbox.debts("north")]
         if found[0] is found[1] and job_id not in owed:
             break
         deadline.wait(0.05)
@@ -216,7 +216,7 @@ def test_nothing_is_owed_for_what_the_peer_never_saw(pair):
         lambda job_id: pair.north.cancel(job_id, ANN),
     ):
         end(pair.north.submit(job_file()).job_id)
-    assert pair.north._outbox.owed("south") == []
+    assert pair.north._outbox.debts("south") == []
     assert pair.network.said == []
 
 
@@ -224,16 +224,16 @@ def test_the_outbox_is_filled_by_the_database_itself(pair):
     """Whoever changes a state, and also with no courier at work, owes the word."""
     pair.network.down = True
     job_id = pair.north.submit(job_file()).job_id
-    assert pair.north._outbox.owed("south") == [job_id]
+    assert pair.north._outbox.debts("south") == [job_id]
     pair.stop("north")
     north = pair.start("north", resume=False)
-    assert north._outbox.owed("south") == [job_id]
+    assert north._outbox.debts("south") == [job_id]
     north.store.fail(job_id, JobError("x"))
-    assert north._outbox.owed("south") == [job_id]
+    assert north._outbox.debts("south") == [job_id]
     north._outbox.acknowledge(job_id, State.PROPOSED)
-    assert north._outbox.owed("south") == [job_id], "an old word is acknowledged, not the new one"
+    assert north._outbox.debts("south") == [job_id], "an old word is acknowledged, not the new one"
     north._outbox.acknowledge(job_id, State.FAILED)
-    assert north._outbox.owed("south") == []
+    assert north._outbox.debts("south") == []
 
 
 def test_a_cancel_of_a_running_job_is_not_overtaken_by_its_result(pair):

@@ -34,7 +34,7 @@ def store(tmp_path, time):
 def keeper(store, time, pair, written=()):
     config = replace(pair_config(pair), keep_results_days=90)
     clock = time.starts_again()
-    trusted = lambda: clock.trusted(store.audit.last_time, *written)  # noqa: E731
+    trusted = lambda: clock.trust(store.audit.last_time, *written)  # noqa: E731
     return Housekeeper(store, config, clock, trusted, pause_seconds=1e6, watch_seconds=3600)
 
 
@@ -95,7 +95,7 @@ def test_what_is_old_goes_after_a_day_in_the_trash(tmp_path, store, time):
     for _ in range(91):
         time.passes(DAY)
         house.look()
-    assert (store.summary(done).kept, store._results.discarded().keys()) == (False, {done})
+    assert (store.summary(done).kept, store._results.discarded_jobs().keys()) == (False, {done})
     time.passes(DAY)
     house.look()
     assert not [*(tmp_path / "results").rglob("*.sealed")]

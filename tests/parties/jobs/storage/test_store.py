@@ -217,7 +217,7 @@ def test_killed_between_the_loss_and_the_result(tmp_path, store):
     assert (started_again.get(job_id).state, started_again.get(job_id).kept) == (State.FAILED, False)
     started_again.close()
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    assert ledger.spent(Account.of("numbers"), "south").loss == Loss(Fraction(1, 2))
+    assert ledger.spending(Account.of("numbers"), "south").loss == Loss(Fraction(1, 2))
     assert os.path.exists(tmp_path / "jobs.sqlite")
 
 
@@ -304,18 +304,18 @@ def test_old_results_are_deleted_and_nothing_else(tmp_path):
     store.keep(running, {"tables": [3]}, {}, {})
     time.passes(timedelta(days=31))
     before = (store.get(old), store.papers(old))
-    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 1
-    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 0
+    assert store.prune(time.clock.trust(), timedelta(days=90)) == 1
+    assert store.prune(time.clock.trust(), timedelta(days=90)) == 0
     found = store.get(old)
     assert (found.state, found.kept, found.deleted) == (State.FINISHED, False, "2024-04-01T00:00:00Z")
     assert (found.contract, found.digest) == (before[0].contract, before[0].digest)
     assert store.papers(old) == before[1]
     assert (tmp_path / "results" / "trash" / f"{old}.sealed").exists()
-    store.empty_trash(time.clock.trusted())
-    assert store._results.discarded().keys() == {old}
+    store.empty_trash(time.clock.trust())
+    assert store._results.discarded_jobs().keys() == {old}
     time.passes(timedelta(days=1))
-    store.empty_trash(time.clock.trusted())
-    assert store._results.discarded() == {}
+    store.empty_trash(time.clock.trust())
+    assert store._results.discarded_jobs() == {}
     assert replace(store.papers(old), certificate="") == replace(before[1], certificate="")
     assert json.loads(store.papers(old).certificate)["salt"] == ""
     found = store.get(old)
@@ -370,7 +370,7 @@ def test_progress_is_forgotten_with_the_end(store):
 def test_the_runs_that_began(store):
     begun = [insert(store, number, state) for number, state in enumerate((State.RUNNING, State.FINISHED))]
     insert(store, 2, State.APPROVED)
-    assert store.begun() == [(store.get(name).digest, "numbers", "south") for name in begun]
+    assert store.begun_jobs() == [(store.get(name).digest, "numbers", "south") for name in begun]
 
 
 def test_results_of_jobs_that_a_lost_database_does_not_know_are_put_aside(tmp_path, store):
@@ -427,11 +427,11 @@ def test_results_that_lie_aside_are_deleted_for_their_age_too(tmp_path):
     store = JobStore(tmp_path, time.clock)
     store._results.write("ab" * 8, "{}")
     store.recover()
-    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 0
+    assert store.prune(time.clock.trust(), timedelta(days=90)) == 0
     time.passes(timedelta(days=91))
-    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 1
+    assert store.prune(time.clock.trust(), timedelta(days=90)) == 1
     time.passes(timedelta(days=1))
-    store.empty_trash(time.clock.trusted())
+    store.empty_trash(time.clock.trust())
     assert [path.name for path in (tmp_path / "results").rglob("*")] == ["trash"]
     store.close()
 
@@ -446,13 +446,13 @@ def test_what_peers_proposed_and_nobody_approved_is_deleted_as_long_after_its_en
     waiting = insert(store, 12, outgoing=False)
     time.passes(timedelta(days=14))
     late = insert(store, 13, State.CANCELLED, outgoing=False)
-    assert store.drop_unapproved(time.clock.trusted(), timedelta(days=14)) == 0
+    assert store.drop_unapproved(time.clock.trust(), timedelta(days=14)) == 0
     time.passes(timedelta(seconds=1))
-    assert outbox.owed("south")
-    assert store.drop_unapproved(time.clock.trusted(), timedelta(days=14)) == 3
+    assert outbox.debts("south")
+    assert store.drop_unapproved(time.clock.trust(), timedelta(days=14)) == 3
     ran = ended[FINAL.index(State.FINISHED)]
     assert {job.job_id for job in store.all()} == {ran, signed, own, waiting, late}
-    assert not {*ended} - {ran} & {*outbox.owed("south")}
+    assert not {*ended} - {ran} & {*outbox.debts("south")}
     store.close()
     outbox.close()
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from smc.analyses.disclosure.clusters import (
     Assignment,
     failing,
+    find_withheld,
     most_failing,
     plain_fails,
     plain_withheld,
-    withheld,
 )
 from smc.analyses.disclosure.limits import SHOWN, Limits
 from smc.channel.channel import Channel
@@ -86,13 +86,13 @@ def test_the_rule_on_secret_sizes(ways, minimum, zeros):
 
     def side(session):
         session.oblivious.setup()
-        counts = [each.at(session).bounded(Bounds(0, most)) for each in flat]
+        counts = [each.at(session).with_bounds(Bounds(0, most)) for each in flat]
         secret = [
             Assignment(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
             for found in (counts[: 2 * parts], counts[2 * parts :])
         ]
         fails = failing(secret, minimum, zeros=zeros)
-        return withheld(secret, minimum, fails, zeros=zeros).reveal(), session.channel.traffic
+        return find_withheld(secret, minimum, fails, zeros=zeros).reveal(), session.channel.traffic
 
     (found, alice), (_, bob) = run_pair(side, side)
     assert (found == plainly(ways, minimum, zeros)).all()
@@ -106,7 +106,7 @@ def test_the_rule_on_secret_sizes(ways, minimum, zeros):
             Assignment(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
             for found in (counts[: 2 * parts], counts[2 * parts :])
         ]
-        withheld(secret, minimum, failing(secret, minimum, zeros=zeros), zeros=zeros).reveal()
+        find_withheld(secret, minimum, failing(secret, minimum, zeros=zeros), zeros=zeros).reveal()
 
     stated = trace(traced)
     assert (alice.sent, bob.sent) == (stated.alice_bytes, stated.bob_bytes)

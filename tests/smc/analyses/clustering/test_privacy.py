@@ -76,7 +76,7 @@ def test_counts_differ_by_the_stated_noise():
     assert named(first)["centres"] == named(second)["centres"]
     scaled = shape_of(study, alice, bob).scaled
     whole = np.concatenate([scaled.whole(side, ("x", "y", "z")).astype(np.int64) for side in (alice, bob)])
-    labels = twin.assign_rows(scaled, whole, scaled.stated(study.parameters.centres))
+    labels = twin.assign_rows(scaled, whole, scaled.scale_centres(study.parameters.centres))
     exact = np.bincount(labels, minlength=3)
     width = distribution.half_width(MISS / 3)
     differences = np.array(named(first)["centres"]["size"]) - exact

@@ -37,7 +37,7 @@ def part(events, leavers=None, beyond=9, tested=False):
 
 
 def shown(one, limits=THREE, shows=Shows.EVENTS):
-    return "".join("x" if mark else "." for mark in one.shown(Owned(limits))[shows, 0])
+    return "".join("x" if mark else "." for mark in one.show(Owned(limits))[shows, 0])
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_of_a_test_enough_events_lie_behind_the_last_point():
 
 
 def stands_against(one, limits=THREE):
-    return one.refusal(Owned(limits), one.shown(Owned(limits))) is not None
+    return one.refusal(Owned(limits), one.show(Owned(limits))) is not None
 
 
 def test_a_part_of_which_many_points_would_be_hidden_stays_closed():
@@ -111,15 +111,15 @@ def cumulated(one, marks):
         for point in range(1, marks.shape[2]):
             up_to = np.zeros_like(marks)
             up_to[shows, :, 0], up_to[shows, :, point] = marks[shows, :, 0], marks[shows, :, point]
-            found += list(one.told(up_to).tables[0].equations)
-    return np.unique(np.array([*found, *one.told(marks).tables[0].equations]), axis=0)
+            found += list(one.tell(up_to).tables[0].equations)
+    return np.unique(np.array([*found, *one.tell(marks).tables[0].equations]), axis=0)
 
 
 @given(CELLS, st.booleans(), st.sampled_from([THREE, ZEROS, Limits(minimum_group=5)]))
 def test_no_sum_that_is_told_and_no_difference_of_two_is_about_a_few(cells, tested, limits):
     rows = Members(np.arange(cells.sum()), np.repeat(np.arange(cells.size), cells.reshape(-1)))
     one = CurvesPart(cells, 3, rows, tested)
-    marks = one.shown(Owned(limits))
+    marks = one.show(Owned(limits))
     if one.refusal(Owned(limits), marks) is not None:
         return
     known = cumulated(one, marks).reshape(-1, cells.size)

@@ -140,8 +140,8 @@ def main() -> None:
     own = persons(Role.ALICE)
     intervals = Intervals.of(everybody["days"][own], everybody["event"][own] == 1)
     event = everybody["event"][both] == 1
-    followed = intervals.followed(days.astype(np.int64))
-    happened = intervals.happened(days.astype(np.int64), event)
+    followed = intervals.follow_up(days.astype(np.int64))
+    happened = intervals.mark_events(days.astype(np.int64), event)
     person, interval = np.nonzero(followed)
     split = np.concatenate([np.eye(followed.shape[1])[interval], x[person]], axis=1)
     split = split[:, split.any(axis=0)]

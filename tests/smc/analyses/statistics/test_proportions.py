@@ -20,7 +20,7 @@ from smc.analyses.statistics.kinds.proportions import (
     RISK_RATIO,
     RISKS,
     figures,
-    joined,
+    join,
     mid_p,
     sampling_ends,
 )
@@ -79,7 +79,7 @@ def test_the_mid_p_value_is_that_of_the_hypergeometric_distribution():
 
 
 def test_distances_of_both_intervals_add_up_as_squares():
-    assert joined(1.0, (0.7, 1.3), (0.6, 1.4), ratio=False) == (pytest.approx(0.5), pytest.approx(1.5))
-    assert joined(2.0, (1.0, 4.0), (2.0, 2.0), ratio=True) == (pytest.approx(1.0), pytest.approx(4.0))
-    assert joined(2.0, (0.0, inf), (1.0, 4.0), ratio=True) == (0.0, inf)
-    assert joined(0.0, (0.0, 1.0), (0.0, inf), ratio=True) == (0.0, inf)
+    assert join(1.0, (0.7, 1.3), (0.6, 1.4), ratio=False) == (pytest.approx(0.5), pytest.approx(1.5))
+    assert join(2.0, (1.0, 4.0), (2.0, 2.0), ratio=True) == (pytest.approx(1.0), pytest.approx(4.0))
+    assert join(2.0, (0.0, inf), (1.0, 4.0), ratio=True) == (0.0, inf)
+    assert join(0.0, (0.0, 1.0), (0.0, inf), ratio=True) == (0.0, inf)

@@ -117,7 +117,7 @@ def test_regression_of_large_tables_is_encrypted_and_sends_a_fifth():
     plans = plan(study.parameters, {name: measure for names in MATCHED for name in names})
     wanted = [pair for each in plans for pair in pairs(each, study.vertical.alice)]
     layout = vertical_sums.FeatureLayout.of(wanted, ALICE)
-    few, many = layout.encrypted(100), layout.encrypted(127_000)
+    few, many = layout.lattice_features(100), layout.lattice_features(127_000)
     assert few is None
     sent = many.columns.query_bytes + many.columns.response_bytes(len(many.owner))
     transfers = layout.cost_blocks(127_000)

@@ -77,7 +77,7 @@ def noisy_numbers(study, data, centres=None):
     scaled = scaled_columns(study.parameters, check_sides(study.parameters, both, both))
     rows, _ = plain_table(study.parameters, scaled, dict(zip(Role, data, strict=True)))
     noisy = privacy.plan(study.parameters, scaled)
-    stated = scaled.stated(study.parameters.centres) if centres is None else centres
+    stated = scaled.scale_centres(study.parameters.centres) if centres is None else centres
     labels = twin.assign_rows(scaled, rows, stated)
     hot = (labels[:, None] == np.arange(study.parameters.clusters)).astype(np.int64)
     counts = hot.sum(axis=0)

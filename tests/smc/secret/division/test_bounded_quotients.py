@@ -63,11 +63,11 @@ def test_a_part_of_those_at_risk_takes_a_third_of_the_bytes_and_a_fifth_of_the_r
     largest, bytes_each, rounds
 ):
     divisor = Bounds(1, PERSONS.upper)
-    cost = cost_within(DAYS, PERSONS.shifted(SCALE), divisor, largest)
+    cost = cost_within(DAYS, PERSONS.shift(SCALE), divisor, largest)
     assert ((cost.alice_bytes + cost.bob_bytes) // DAYS, cost.rounds) == (bytes_each, rounds)
     count = 5
     n, y = Secret(uniform(count, 0, 9), PERSONS), Secret(uniform(count, 9, 90), divisor)
-    few = cost_within(count, PERSONS.shifted(SCALE), divisor, largest)
+    few = cost_within(count, PERSONS.shift(SCALE), divisor, largest)
     check_cost(few, lambda a, b: a.divide(b, SCALE, largest), n, y)
 
 
@@ -83,19 +83,21 @@ def log_rank(session, tables, largest):
     events, leavers = (sum_of_sides(session, own, Bounds(0, PERSONS.upper // 2), (2, days)) for own in tables)
     at_risk = np.cumsum(leavers.shares[:, ::-1], axis=1)[:, ::-1]
     risk = SecretInts.from_shares(session, at_risk, PERSONS)
-    deaths, persons = (table.sum(axis=0).bounded(PERSONS) for table in (events, risk))
+    deaths, persons = (table.sum(axis=0).with_bounds(PERSONS) for table in (events, risk))
     positive = Bounds(1, PERSONS.upper)
-    whole = (SecretInts.from_bits(persons == 0) + persons).bounded(positive)
-    part = risk[1].divide(whole, SCALE, largest).bounded(Bounds(0, ONE))
-    expected = (deaths * part).bounded(PERSONS.shifted(SCALE)).sum().bounded(PERSONS.shifted(SCALE))
+    whole = (SecretInts.from_bits(persons == 0) + persons).with_bounds(positive)
+    part = risk[1].divide(whole, SCALE, largest).with_bounds(Bounds(0, ONE))
+    expected = (deaths * part).with_bounds(PERSONS.shift(SCALE)).sum().with_bounds(PERSONS.shift(SCALE))
     less = persons - 1
     SecretInts.from_bits(less <= 0)
-    rest = select(less >= 1, less, less * 0 + 1).bounded(positive)
-    left = (persons - deaths).bounded(PERSONS).divide(rest, SCALE, largest).bounded(Bounds(0, 2 * ONE))
-    spread = (part * (-part + 1)).bounded(Bounds(0, ONE * ONE // 4)).rescale(SCALE)
-    spread = (spread * left).bounded(Bounds(0, ONE * ONE // 2)).rescale(SCALE)
-    variance = (spread * deaths).bounded(PERSONS.shifted(SCALE)).sum().bounded(PERSONS.shifted(SCALE))
-    return events[1].sum().bounded(PERSONS).reveal(), expected.reveal(), variance.reveal()
+    rest = select(less >= 1, less, less * 0 + 1).with_bounds(positive)
+    left = (
+        (persons - deaths).with_bounds(PERSONS).divide(rest, SCALE, largest).with_bounds(Bounds(0, 2 * ONE))
+    )
+    spread = (part * (-part + 1)).with_bounds(Bounds(0, ONE * ONE // 4)).rescale(SCALE)
+    spread = (spread * left).with_bounds(Bounds(0, ONE * ONE // 2)).rescale(SCALE)
+    variance = (spread * deaths).with_bounds(PERSONS.shift(SCALE)).sum().with_bounds(PERSONS.shift(SCALE))
+    return events[1].sum().with_bounds(PERSONS).reveal(), expected.reveal(), variance.reveal()
 
 
 def sum_of_sides(session, own, bounds, shape):
@@ -143,7 +145,7 @@ def test_steps_serve_where_the_digits_of_an_exact_division_would_not_fit():
     """28 bits over 200,000 rows, of which multiples reach beyond a word."""
     divisor = Bounds(1, PERSONS.upper)
     with pytest.raises(DomainError):
-        cost_within(DAYS, PERSONS.shifted(28), divisor)
+        cost_within(DAYS, PERSONS.shift(28), divisor)
     y = uniform(50, 1, PERSONS.upper)
     n = y - uniform(50, 0, 1) * (y // 2)
     found = opened(lambda a, b: a.divide(b, 28, 1 << 28), Secret(n, PERSONS), Secret(y, divisor))

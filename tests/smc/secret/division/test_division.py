@@ -146,7 +146,7 @@ def test_the_spread_of_what_is_corrected_is_within_what_is_tested(monkeypatch):
         seen.append(rounded)
         return rounded
 
-    monkeypatch.setattr(goldschmidt._Division, "_corrected", spied)
+    monkeypatch.setattr(goldschmidt._Division, "_correct", spied)
     n, y = edges(FULL, DIVISORS, FULL.upper)
     for steps in Steps.of(FULL, DIVISORS, FULL.upper):
         found = opened(

@@ -64,8 +64,8 @@ def test_the_sum_over_a_period_is_the_closed_form():
     every = terms("three", "laplace")
     law = JointLaw.of(every)
     for at in (1.0, 3.0, 7.5, 20.0):
-        assert law._inverted(at - law.slack) == pytest.approx(law.tail(at), abs=1.1e-5)
-        assert law._inverted(at - law.slack) >= law.tail(at)
+        assert law._invert(at - law.slack) == pytest.approx(law.tail(at), abs=1.1e-5)
+        assert law._invert(at - law.slack) >= law.tail(at)
 
 
 def test_a_normal_and_a_laplace_variable_add_up():

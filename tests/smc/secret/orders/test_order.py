@@ -145,7 +145,7 @@ def test_an_order_that_one_party_makes():
     values, masks, wanted = numbers(), RANDOM.words(COUNT), RANDOM.permutation(COUNT)
 
     def side(session):
-        order = Order.owned(session, Role.BOB, wanted if session.role is Role.BOB else None, COUNT)
+        order = Order.of_owner(session, Role.BOB, wanted if session.role is Role.BOB else None, COUNT)
         return order.apply(shared(session, values, masks))[0].reveal()
 
     alice, _ = run_pair(side)
@@ -155,11 +155,11 @@ def test_an_order_that_one_party_makes():
 def test_what_does_not_fit_is_refused():
     def side(session):
         column = shared(session, numbers(4), np.zeros(4, dtype=np.uint64))
-        order = Order.owned(session, Role.ALICE, np.arange(3) if session.role is Role.ALICE else None, 3)
+        order = Order.of_owner(session, Role.ALICE, np.arange(3) if session.role is Role.ALICE else None, 3)
         with pytest.raises(UsageError, match="4 rows, and the order 3"):
             order.apply(column)
         with pytest.raises(UsageError, match="wrong side"):
-            Order.owned(session, Role.ALICE, None if session.role is Role.ALICE else np.arange(3), 3)
+            Order.of_owner(session, Role.ALICE, None if session.role is Role.ALICE else np.arange(3), 3)
         with pytest.raises(UsageError, match="one dimension"):
             Order.of(column.reshape(2, 2))
         return session.channel.traffic.sent
@@ -169,7 +169,7 @@ def test_what_does_not_fit_is_refused():
 
 def test_an_order_that_is_no_permutation_is_refused():
     def side(session):
-        order = Order.owned(
+        order = Order.of_owner(
             session, Role.ALICE, np.zeros(3, np.int64) if session.role is Role.ALICE else None, 3
         )
         return order.apply(shared(session, numbers(3), np.zeros(3, dtype=np.uint64)))
@@ -191,7 +191,7 @@ def test_the_network_is_the_one_of_permutations(monkeypatch):
     values, masks = numbers(12).reshape(6, 2), RANDOM.words(12).reshape(6, 2)
 
     def side(session):
-        order = Order.owned(session, Role.ALICE, np.arange(6) if session.role is Role.ALICE else None, 6)
+        order = Order.of_owner(session, Role.ALICE, np.arange(6) if session.role is Role.ALICE else None, 6)
         wide, narrow = shared(session, values, masks), shared(session, values[:, 0], masks[:, 0])
         order.apply(wide, narrow, owned(session, values[:, 0], Role.BOB))
 

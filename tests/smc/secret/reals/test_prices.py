@@ -59,7 +59,7 @@ def brought(columns):
 def rows(session):
     """As many rows, of four columns of Alice, one of Bob and four shared ones."""
     layout = RowsLayout(ROWS, 4, 1, 4, 10, 9)
-    own = shape_array((ROWS, layout.owned(session.role)), np.int64)
+    own = shape_array((ROWS, layout.count_owned(session.role)), np.int64)
     return FixedRows(session, layout, own, shape_array((ROWS, 4), np.uint64))
 
 

@@ -87,7 +87,7 @@ def test_beside_an_order_what_is_prepared_is_silent_and_saves_its_bytes():
     whole, alone = stated(own), stated(Prefetch.of(SLOW, 1, batches(*COUNTS)))
     assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
     assert max(alice.rounds, bob.rounds) == whole.rounds == alone.rounds
-    assert whole.alice_bytes - alone.alice_bytes < cost.prepared(50_000, 20)[0].first / 1.5
+    assert whole.alice_bytes - alone.alice_bytes < cost.prepare(50_000, 20)[0].first / 1.5
     assert whole.ahead_rows > alone.ahead_rows
 
 

@@ -67,16 +67,16 @@ def group_figures(opened: OpenedGroup, mean_points: int, stride: int) -> GroupFi
     return GroupFigures(
         round(float(opened.at_risk[0])),
         at_risk,
-        _placed(height, places, length),
-        _placed(height**2 * logarithmic, places, length),
+        _place(height, places, length),
+        _place(height**2 * logarithmic, places, length),
         None,
-        _placed(chances, places[kinds], length),
-        _placed(spread, places[kinds], length),
+        _place(chances, places[kinds], length),
+        _place(spread, places[kinds], length),
         mean,
     )
 
 
-def _placed(values: Floats, places: NDArray[np.intp], length: int) -> Floats:
+def _place(values: Floats, places: NDArray[np.intp], length: int) -> Floats:
     found: Floats = np.full((*values.shape[:-1], length), np.nan)
     found[..., places] = values
     return found

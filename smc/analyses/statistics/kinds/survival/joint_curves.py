@@ -184,9 +184,9 @@ class JointTables:
         survival, *incidence = _scans(stays, kinds, layout.stride)
         return JointCurves(
             risk[:, [0, *(end + 1 for end in ends)]],
-            _started(survival, 1),
-            _started(variance, 0),
-            tuple(_started(each, 0) for each in incidence),
+            _prepend_start(survival, 1),
+            _prepend_start(variance, 0),
+            tuple(_prepend_start(each, 0) for each in incidence),
         )
 
     def _test(self, of_every: SecretReals, of_less: SecretReals) -> JointTest:
@@ -222,13 +222,13 @@ class JointTables:
 
     def _by_group(self, cells: SecretReals) -> SecretReals:
         """Strata added up: shape (groups, ...)."""
-        return self._added(cells, by_group=True)
+        return self._add_up(cells, by_group=True)
 
     def _by_stratum(self, cells: SecretReals) -> SecretReals:
         """Groups added up: shape (strata, ...)."""
-        return self._added(cells, by_group=False)
+        return self._add_up(cells, by_group=False)
 
-    def _added(self, cells: SecretReals, *, by_group: bool) -> SecretReals:
+    def _add_up(self, cells: SecretReals, *, by_group: bool) -> SecretReals:
         groups, strata = len(self._layout.groups), len(self._layout.strata)
         places = np.arange(groups * strata).reshape(groups, strata)
         lines = [cells[own].sum(axis=0).reshape(1, -1) for own in (places if by_group else places.T)]
@@ -242,7 +242,7 @@ def _sum(several: Sequence[SecretReals]) -> SecretReals:
     return total
 
 
-def _started(at_points: SecretReals, start: int) -> SecretReals:
+def _prepend_start(at_points: SecretReals, start: int) -> SecretReals:
     """Figures at points, with the one of the start before them."""
     zeros = np.zeros((len(at_points), 1), dtype=np.uint64)
     ints = SecretInts.from_shares(at_points.session, zeros, at_points.ints.bounds, at_points.scale)

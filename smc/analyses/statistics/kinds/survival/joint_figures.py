@@ -38,7 +38,7 @@ class FigureDigits:
     by_rows: KeptDigits
     by_events: KeptDigits
 
-    def rounded(
+    def round(
         self, curves: JointCurves, test: JointTest | None
     ) -> tuple[list[tuple[Shows, SecretInts]], list[SecretInts]]:
         """Held integers to be opened: at points, and of all points together."""
@@ -60,7 +60,7 @@ class FigureDigits:
         Args:
             statistic: the query, resolved.
             shown: where figures are known, of each kind of `Shows`, shape (kinds, groups, points + 1).
-            values: as `rounded` has them, one after the other.
+            values: as `round` has them, one after the other.
         """
         count = 2 + statistic.layout.endings.kinds
         groups = self._groups(shown, *values[:count])
@@ -99,7 +99,7 @@ class FigureDigits:
         ]
 
     def _groups(self, shown: Mask, left: Ints, classes: Ints, *values: Ints) -> list[OpenedGroup]:
-        """What opened of each group: as `rounded` has it, `values` being those of `_curves`."""
+        """What opened of each group: as `round` has it, `values` being those of `_curves`."""
         units = [CHANCE, VARIANCE, *(CHANCE for _ in values[2:])]
         survival, variance, *others = (
             self.by_rows.read(each, unit, classes).reshape(shown.shape[1:])

@@ -71,7 +71,7 @@ class Redrawn:
         further = noise_like(noise, count * layout.size, random).reshape(count, layout.size)
         return cls(layout, cells, cells + further, noise.deviation)
 
-    def trusted(self, risk: Floats, sums: int) -> int:
+    def count_trusted(self, risk: Floats, sums: int) -> int:
         """How many of the first steps have enough rows at risk.
 
         Args:
@@ -93,7 +93,7 @@ class Redrawn:
         """
         layout = self.layout
         risk = at_risk(*self._group(self.cells, group, layout.steps))
-        steps = self.trusted(risk[:-1], len(layout.strata))
+        steps = self.count_trusted(risk[:-1], len(layout.strata))
         ended, beyond = self._group(self.cells, group, steps)
         curve, drawn = kaplan_meier(ended, beyond, layout.missed), self._group(self.drawn, group, steps)
         again = kaplan_meier(*drawn, layout.missed)
@@ -135,7 +135,7 @@ class Redrawn:
         events, risk = self._events_and_risk(self.cells)
         kept = np.zeros((len(self.layout.strata), self.layout.steps), dtype=np.bool_)
         for place, marks in enumerate(kept):
-            marks[: self.trusted(risk[:, place].sum(axis=0), len(self.layout.groups))] = True
+            marks[: self.count_trusted(risk[:, place].sum(axis=0), len(self.layout.groups))] = True
         if not kept.any():
             return None
         excess, covariance = log_rank(events[..., kept], risk[..., kept])

@@ -118,7 +118,7 @@ def _first_register(data, second, found):
 
 def test_of_the_contents_a_recipe_of_the_menu_tells_the_least_score_and_the_ranks_only():
     recipes = [suggest(registers(seed)[0], Assumed()).parameters for seed in (3, 4)]
-    own = menu.terms(menu.compared(COLUMNS)).least
+    own = menu.terms(menu.compared_roles(COLUMNS)).least
     for recipe in recipes:
         assert recipe["least_score"] - own in menu.SHIFTS
         assert recipe["ranks"] in (1, 2)
@@ -160,7 +160,7 @@ def test_own_passes_bring_more_of_the_persons_together_one_after_the_other():
     """Against all keys tried one by one: the first meets most, and each adds what no other adds more of."""
     alice, bob = ({role: column.texts for role, column in side.items()} for side in registers(7))
     truth = np.where(np.arange(ROWS) < COMMON, np.arange(ROWS), -1)
-    fields = menu.compared(COLUMNS)
+    fields = menu.compared_roles(COLUMNS)
     chosen = passes.choose_passes(alice, bob, truth, fields, 4, has_dashes=False)
     assert len(set(chosen)) == 4
     sides = [passes._Register.of(side, fields, has_dashes=False) for side in (alice, bob)]

@@ -102,11 +102,11 @@ def test_pairs_are_those_of_the_score_that_the_noisy_histogram_gives(monkeypatch
     details = outcomes[0].details
     assert details == outcomes[1].details
     given = parsed.parameters
-    moved = valley.moved(details["histogram"]["rows"], given.histogram)
+    moved = valley.adjustment(details["histogram"]["rows"], given.histogram)
     assert details["least_score"] == moved
     assert details["stated_least_score"] == 0
     assert any(f"moved by {moved} units" in note for note in outcomes[0].notes)
-    monkeypatch.setattr(valley, "moved", lambda *_: moved)
+    monkeypatch.setattr(valley, "adjustment", lambda *_: moved)
     assert joined(*outcomes) == joined(*parsed.reference(alice, bob, BOTH))
 
 
@@ -287,7 +287,7 @@ def test_a_choice_loses_little_of_what_the_best_score_finds(away, most):
     claims = Claims.of(parsed, *(prepare(parsed, read_texts(parsed, data[role]), 1) for role in Role))
     best = max(f_measure(claims, moved) for moved in range(EDGES[0], EDGES[-1]))
     noise = draws(parsed.histogram.noise, 10 * BINS, random("people")).reshape(10, BINS)
-    chosen = [valley.moved((claims.counts + one).tolist(), parsed.histogram) for one in noise]
+    chosen = [valley.adjustment((claims.counts + one).tolist(), parsed.histogram) for one in noise]
     assert best > 0.98
     assert best - np.mean([f_measure(claims, one) for one in chosen]) < most
 

@@ -192,7 +192,7 @@ def test_marks_and_scores_stay_secret_if_the_result_is_opened_to_one(monkeypatch
     alice, bob, _ = families(60, 40)
     parsed = parameters()
     opened = []
-    honest = OneToOne._opened
+    honest = OneToOne._open_to
 
     def watched(self, words, role):
         found = honest(self, words, role)
@@ -200,7 +200,7 @@ def test_marks_and_scores_stay_secret_if_the_result_is_opened_to_one(monkeypatch
             opened.append(found)
         return found
 
-    monkeypatch.setattr(OneToOne, "_opened", watched)
+    monkeypatch.setattr(OneToOne, "_open_to", watched)
 
     def run(session):
         own = alice if session.role is Role.ALICE else bob

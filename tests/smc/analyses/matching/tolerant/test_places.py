@@ -21,7 +21,7 @@ def test_places_of_a_bucket_are_drawn_at_random():
     rows = np.full((buckets, capacity), EMPTY)
     rows[:, 0] = np.arange(buckets)
     rows[:, 1] = np.arange(buckets) + buckets
-    places = Places.shuffled(SimpleNamespace(random=RANDOM), BucketLayout(rows, 0, 0))
+    places = Places.shuffle(SimpleNamespace(random=RANDOM), BucketLayout(rows, 0, 0))
     assert (np.sort(places.rows, axis=1) == np.sort(rows, axis=1)).all()
     assert (np.take_along_axis(rows, places.ranks, axis=1) == places.rows).all()
     first, second = (np.argmax(places.ranks == rank, axis=1) for rank in (0, 1))

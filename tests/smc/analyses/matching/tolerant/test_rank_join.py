@@ -196,7 +196,7 @@ def test_what_is_opened_is_a_number_and_nothing_of_the_score(monkeypatch, role):
     """Words of rows with a partner are its number in this run and a mark, above zeros."""
     alice, bob, _ = tables(40, 30)
     opened = []
-    honest = rank_join.RankJoin._opened
+    honest = rank_join.RankJoin._open_to
 
     def watched(self, words, recipient):
         found = honest(self, words, recipient)
@@ -204,7 +204,7 @@ def test_what_is_opened_is_a_number_and_nothing_of_the_score(monkeypatch, role):
             opened.append(found)
         return found
 
-    monkeypatch.setattr(rank_join.RankJoin, "_opened", watched)
+    monkeypatch.setattr(rank_join.RankJoin, "_open_to", watched)
     run = side(parameters(), alice, bob, frozenset([role]))
     run_pair(run, run)
     (words,) = opened

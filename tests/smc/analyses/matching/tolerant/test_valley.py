@@ -37,7 +37,7 @@ SHAPES = [(1200, 20_000, 0), (4000, 60_000, -12), (800, 9000, -18), (300, 9000, 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_it_lies_between_strangers_and_pairs(shape):
-    assert abs(valley.moved(made(*shape), histogram("4")) - shape[2]) <= 6
+    assert abs(valley.adjustment(made(*shape), histogram("4")) - shape[2]) <= 6
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -46,7 +46,7 @@ def test_noise_moves_it_little(shape):
     scale, source = float(1 / given.noise.rate), np.random.default_rng(3)
     for _ in range(20):
         noise = np.round(source.laplace(0, scale, len(EDGES))).astype(int)
-        assert abs(valley.moved((made(*shape) + noise).tolist(), given) - shape[2]) <= 9
+        assert abs(valley.adjustment((made(*shape) + noise).tolist(), given) - shape[2]) <= 9
 
 
 def test_noise_alone_gives_about_the_stated_one():
@@ -54,21 +54,21 @@ def test_noise_alone_gives_about_the_stated_one():
     scale, source = float(1 / given.noise.rate), np.random.default_rng(4)
     for _ in range(10):
         noise = np.round(source.laplace(0, scale, len(EDGES))).astype(int).tolist()
-        assert abs(valley.moved(noise, given)) <= 20
-    assert abs(valley.moved([0] * len(EDGES), given)) <= 3
+        assert abs(valley.adjustment(noise, given)) <= 20
+    assert abs(valley.adjustment([0] * len(EDGES), given)) <= 3
 
 
 @pytest.mark.parametrize("counts", [[10**9, *[0] * 16], [0] * 16 + [10**9], [-(10**9)] * 17, [10**15] * 17])
 def test_whatever_the_counts_it_is_in_its_range(counts):
     for lowest, highest in ((LOWEST, HIGHEST), (-6, 6), (-20, 0), (0, 0)):
-        assert lowest <= valley.moved(counts, histogram(lowest=lowest, highest=highest)) <= highest
+        assert lowest <= valley.adjustment(counts, histogram(lowest=lowest, highest=highest)) <= highest
 
 
 def test_both_sides_find_the_same_whatever_their_python():
     """Known answers: sums are rounded once and exponentials are decimal, on every machine."""
     counts = [217, 262, 241, 244, 240, 214, 157, 104, 42, 50, 67, 110, 300, 767, 1105, 2000, 5000]
-    assert valley.moved(counts, histogram()) == -4
-    assert valley.moved(counts[::-1], histogram("1/3")) == -32
+    assert valley.adjustment(counts, histogram()) == -4
+    assert valley.adjustment(counts[::-1], histogram("1/3")) == -32
 
 
 def test_claims_near_the_chosen_score_are_those_of_its_bins():

@@ -209,7 +209,7 @@ def test_an_estimate_is_what_a_run_sends(changes, limits):
 def oracle(limits, part):
     """Where the rules show figures of rows that one side has alone; None where they refuse."""
     own = Owned(limits)
-    shown = part.shown(own)
+    shown = part.show(own)
     return None if part.refusal(own, shown) else shown
 
 
