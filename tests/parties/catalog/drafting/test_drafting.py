@@ -403,3 +403,14 @@ def test_a_percentage_below_a_limit_of_detection(tmp_path):
 def test_texts_beside_numbers_of_a_spreadsheet_are_read_in_their_own_way(cells, decimal):
     found = infer("Krea", dict.fromkeys(cells, 3), tokens=[], below_limit="half").column
     assert (found.type, found.writing.decimal, found.schema.scale) == ("decimal", decimal, 2)
+
+
+def test_an_encoding_in_doubt_is_a_comment_until_it_is_named(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_bytes("фамилия,возраст\nИванов,32\nСмирнова,30\nЯковлев,41\n".encode("cp1251"))
+    added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path)))
+    assert "# WARNING: The file is read as cp1252, which is a guess" in added.entry
+    assert "возраст" not in added.dataset.columns
+    added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), encoding="cp1251"))
+    assert "WARNING" not in added.entry
+    assert "возраст" in added.dataset.columns
