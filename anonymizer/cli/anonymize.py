@@ -109,10 +109,8 @@ def anonymize(
     _check_asked(any(asked) or bool(made_by), told=bool(told))
     if chunk_rows is not None:
         _check_chunks(chunk_rows, seed, told=bool(told or records), keep_order=keep_order)
-        _by_chunks(
-            data, spec_path, output_path, chunk_rows, ledger_path, keep_order=keep_order, as_json=as_json
-        )
-        return
+        words = data, spec_path, output_path, chunk_rows, ledger_path
+        return _by_chunks(*words, keep_order=keep_order, as_json=as_json)
 
     from anonymizer.gate.gate import Gate, beside, manifest_path
     from anonymizer.gate.mentions import few_mentions

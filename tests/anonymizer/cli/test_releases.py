@@ -197,11 +197,12 @@ def test_what_falls_between_two_safe_releases_is_found(run):
     assert [one["name"] for one in risk["risk"]["intersection"]["releases"]][1:] == ["one.csv", "same.csv"]
 
 
-def test_a_release_in_another_form_of_csv_is_measured_too(run):
-    """One specification writes semicolons, the next one commas; the table is Parquet and has neither."""
+@pytest.mark.parametrize("forms", [(";", ","), (",", ";")])
+def test_a_release_in_another_form_of_csv_is_measured_too(run, forms):
+    """One specification writes semicolons, the other one commas; the table is Parquet and has neither."""
     pd.read_csv("data.csv").to_parquet("data.parquet")
-    Path("k.toml").write_text('[csv]\ndelimiter = ";"\n' + K)
-    Path("other.toml").write_text(OTHER)
+    for name, text, sign in zip(("k", "other"), (K, OTHER), forms, strict=True):
+        Path(f"{name}.toml").write_text(f'[csv]\ndelimiter = "{sign}"\n{text}')
     run("anonymize data.parquet --spec k.toml -o one.csv")
     _, err = run("anonymize data.parquet --spec other.toml -o two.csv", 65)
     assert "[together]" in err

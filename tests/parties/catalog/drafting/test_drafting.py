@@ -425,3 +425,14 @@ def test_parquet_columns_that_no_type_takes_end_no_draft(tmp_path):
         ("codes", "place", "words"), "it holds neither numbers, texts nor dates"
     )
     assert found.columns["far"].column.type != "date"
+
+
+def test_an_encoding_in_doubt_is_a_comment_until_it_is_named(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_bytes("фамилия,возраст\nИванов,32\nСмирнова,30\nЯковлев,41\n".encode("cp1251"))
+    added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path)))
+    assert "# WARNING: The file is read as cp1252, which is a guess" in added.entry
+    assert "возраст" not in added.dataset.columns
+    added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), encoding="cp1251"))
+    assert "WARNING" not in added.entry
+    assert "возраст" in added.dataset.columns
