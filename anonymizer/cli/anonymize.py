@@ -109,8 +109,10 @@ def anonymize(
     _check_asked(any(asked) or bool(made_by), told=bool(told))
     if chunk_rows is not None:
         _check_chunks(chunk_rows, seed, told=bool(told or records), keep_order=keep_order)
-        words = data, spec_path, output_path, chunk_rows, ledger_path
-        return _by_chunks(*words, keep_order=keep_order, as_json=as_json)
+        _by_chunks(
+            data, spec_path, output_path, chunk_rows, ledger_path, keep_order=keep_order, as_json=as_json
+        )
+        return
 
     from anonymizer.gate.gate import Gate, beside, manifest_path
     from anonymizer.gate.mentions import few_mentions
@@ -133,8 +135,16 @@ def anonymize(
         recording, release = recording.beside(made, spec.dialect, seed), made.table
         looked = records.measure(original, release, pipeline)
         second = [beside(output_path, word) for word in made.extra]
-        written = (*told, records_path, manifest_path(output_path), ledger.path, *second)
-        check_distinct_paths(data, spec_path, output_path, *written)
+        check_distinct_paths(
+            data,
+            spec_path,
+            output_path,
+            *told,
+            records_path,
+            manifest_path(output_path),
+            ledger.path,
+            *second,
+        )
         question = Question(
             attacks=attacks,
             control=_control(control_path, spec),

@@ -224,6 +224,115 @@ def pooled_over_ages(youngest):
     return STATISTICS.parse({"noise": "none", "maximum_rows": 10_000, "queries": [query], "derived": derived})
 
 
+def test_the_peers_own_policy_measures_nothing(tmp_path, recipients):
+    """By its smallest group it would bisect counts, by its dominance the largest part of a sum."""
+    data = patients(cost=[35_735, *range(100, 499)])
+    bins = statistics(kind="histogram", column="cost", edges=[0, 200, 300, 100_000])
+    total = statistics(kind="sum", column="cost")
+    for study, policies in (
+        (bins, [Limits(minimum_group=m) for m in (2, 10, 99, 101, 250)]),
+        (total, [Limits(10, Fraction(part, 100)) for part in (1, 20, 40, 80)]),
+    ):
+        heard = []
+        for place, policy in enumerate(policies):
+            (folder := tmp_path / f"{study.parameters.queries[0].kind}{place}").mkdir()
+            received, _ = Victim(folder, data).asked(study, rows=9000, policy=policy, recipients=recipients)
+            heard.append([(type(message), message.encode()) for message in received])
+        if recipients == {VICTIM}:
+            assert all(kind is Agreement for each in heard for kind, _ in each)
+        assert heard == [heard[0]] * len(heard)
+
+
+def test_a_number_that_is_one_persons_does_not_follow_from_two_sums(tmp_path):
+    """All patients, and all but the eleven of an age, one of whom has nearly all of their cost."""
+    costs = [98_765, *range(150, 160), *(9_000 + 7 * np.arange(389))]
+    ages = [95] * 11 + [50] * 389
+    victim = Victim(tmp_path, patients(cost=costs, age=ages), overlap=10)
+    _, everybody = victim.asked(statistics(kind="sum", column="cost"))
+    assert everybody.tables[0].columns["value"] == [sum(costs)]
+    group = {"column": "age", "equals": 95}
+    _, eleven = victim.asked(statistics(kind="sum", column="cost", where=[group]))
+    assert eleven.tables[0].columns["value"] == [None]
+    others = {"column": "age", "not_equals": 95}
+    received, outcome = victim.asked(statistics(kind="sum", column="cost", where=[others]))
+    assert outcome is None
+    assert answers(received) == [b"\x00"]
+
+
+def test_the_only_patient_of_an_age_keeps_the_diagnosis(tmp_path):
+    """Zeros beside the one withheld cell of a row would tell that the oldest patient has HIV."""
+    drawn = np.random.default_rng(3)
+    data = patients(
+        age=[97, *drawn.integers(90, 96, 500), *drawn.integers(98, 121, 500)],
+        diagnosis=[4, *drawn.integers(0, 5, 1000)],
+    )
+    edges = {"age": [90, 96, 98, 121]}
+    study = statistics(kind="crosstab", columns=["age", "diagnosis"], edges=edges)
+    for policy in (POLICY, replace(POLICY, zeros="shown")):
+        received, outcome = Victim(tmp_path, data, policy).asked(study)
+        assert outcome is None
+        assert answers(received) == [b"\x00"]
+
+
+def test_a_cell_below_the_overlap_stands_beside_a_smallest_group_that_it_reaches(tmp_path):
+    """As in the example of docs/policy.md: 12 persons, minimum_group = 10, overlap = 20."""
+    ages = np.repeat([20, 50, 80], [12, 200, 188])
+    victim = Victim(tmp_path, patients(age=ages))
+    study = statistics(kind="histogram", column="age", edges=[0, 30, 60, 100])
+    for _ in range(2):
+        _, outcome = victim.asked(study)
+        assert list(outcome.tables[1].columns["count"])[:3] == [12, 200, 188]
+
+
+ID = Schema("integer", lower=0, upper=10**6)
+CAME = Schema("integer", lower=18_262, upper=22_000, unit=DAYS)
+
+
+@pytest.mark.parametrize("origin", ["2020-01-01", "1000-01-01"])
+def test_a_constant_date_hides_nobody_who_dominates_a_sum_over_matches(origin):
+    """Twelve matches with 1,866 days since 2020, 1,800 of them one person's: whatever the first day is."""
+    study = MATCHING.parse(
+        {
+            "method": "exact",
+            "keys": ["id"],
+            "output": "statistics",
+            "values": [{"side": "bob", "column": "days"}],
+            "derived": {"days": {"from": origin, "to": "came", "unit": "days"}},
+        }
+    )
+    numbers = Column(np.arange(12), ID)
+
+    def run(came):
+        theirs = {"id": numbers, "came": Column(CAME.lower + np.array(came), CAME)}
+        return run_pair(
+            lambda s: run_study(study, s, {"id": numbers}, frozenset({PEER}), POLICY.of_both),
+            lambda s: run_study(study, s, theirs, frozenset({PEER}), POLICY.of_both),
+        )[0]
+
+    with pytest.raises(DisclosureRefused):
+        run([1800, *range(1, 12)])
+    even = run(range(140, 152))
+    assert even.tables
+
+
+def pooled_over_ages(youngest):
+    """Is an expensive stay more frequent with diabetes than with asthma, at the same age, from an age on?"""
+    query = {
+        "kind": "mantel-haenszel",
+        "column": "price",
+        "event": "high",
+        "by": "diagnosis",
+        "labels": ["diabetes", "asthma"],
+        "strata": "decade",
+        "where": [{"column": "age", "at_least": youngest}],
+    }
+    derived = {
+        "price": {"column": "cost", "cuts": [500], "labels": ["low", "high"]},
+        "decade": {"column": "age", "cuts": [30, 40, 50, 60, 70]},
+    }
+    return STATISTICS.parse({"noise": "none", "maximum_rows": 10_000, "queries": [query], "derived": derived})
+
+
 def test_pooled_figures_about_groups_that_differ_in_few_are_not_shown_beside_each_other(tmp_path):
     drawn = np.random.default_rng(8)
     ages = np.append(drawn.integers(21, 90, 400), [20, 20])
