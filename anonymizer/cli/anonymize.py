@@ -173,12 +173,12 @@ def anonymize(
         done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
         lines += [*_changes(made, done["k"]), *recording.lines]
         telling = Telling(data, output_path, spec, pipeline, made, assessment, warnings, seed, made_by)
-        passed = gate.write(made, output_path, telling.pages(report_path, summary_path), recording)
+        manifest = gate.write(made, output_path, telling.pages(report_path, summary_path), recording).manifest
     done |= {
         "manifest": str(manifest_path(output_path)),
-        "order": passed.manifest.order,
+        "order": manifest.order,
         "ledger": str(ledger.path),
-        "together": dict(passed.manifest.together),
+        "together": dict(manifest.together),
     }
     lines += [
         *(f"{place}: the sensitive values by group" for place in second),
