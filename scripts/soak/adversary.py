@@ -16,6 +16,11 @@ and how each job ended. So each number that it sees has a set of persons whose a
   that are tested on data cannot do without such bits; they are counted by the code of the end, and only those
   that follow from the peer's own bounds, not from the victim's limits, are printed (`PEER_CHOSEN`).
 
+Of models, curves, pooled strata, fine clusters, lines of tables and nested sums a sequence runs once, and
+what follows is read from its figures (`readings.py`): each run takes seconds, and where figures are rounded,
+leaving somebody out moves them by chance. Neither way knows of clusters about a number with wide bounds, of
+expected events of a test, of rounded numbers against each other, or of estimates of several figures at once.
+
 Every finding is printed with the number of its round, which `--seed` of the run and `--round` repeat. m is
 the `minimum_group` of the victim's policy.
 """

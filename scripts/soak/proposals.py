@@ -382,19 +382,16 @@ def strata(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
 
 
 def fine_clusters(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
-    """Exact k-means with many clusters, or of a number whose own bounds say little."""
+    """Exact k-means with many clusters."""
     while True:
-        several = chance.happens(2)
-        parameters: dict[str, Any] = {
+        parameters = {
             "layout": "horizontal",
-            "clusters": chance.pick((6, 8)) if several else 2,
-            "columns": ["cost" if several else "stay"],
+            "clusters": chance.pick((6, 8)),
+            "columns": ["cost"],
             "labels": False,
-            "iterations": 4 if several else 1,
+            "iterations": 4,
         }
-        if not several:
-            parameters["centres"] = [["1"], ["6"]]
-        yield _proposal("clustering", parameters | _derived(parameters["columns"]), recipients)
+        yield _proposal("clustering", parameters, recipients)
 
 
 def lines(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
@@ -455,9 +452,9 @@ def _to_read(chance: Chance) -> Round:
     victim = victims_rule(chance) | {"recipients": ["self", "peer", "both"], "may_state": MAY_STATE}
     victim |= {"dominance": "0.8"}
     if family is lines:  # few in the last line, and a row of the peer's in one in which nobody else is
-        people["diagnosis"] = [chance.pick(DIAGNOSES) for _ in people["age"]]
-        people["age"] = [chance.pick((50, 92)) for _ in people["age"]]
-        people["age"][0] = 97
+        people = persons(chance, count + 10, 0, 2)
+        people["diagnosis"] = [DIAGNOSES[number % 4] for number in range(count + 10)]
+        people["age"] = [97, *((50, 92)[number // 4 % 2] for number in range(1, count + 10))]
         rows = {name: cells[:1] for name, cells in rows.items()} | {"age": [0]}
         victim["zeros"] = "shown"
     elif family is models:  # keys of all persons

@@ -1,8 +1,8 @@
 """What a peer reads from figures whose owner it chose: of which persons of the victim's each of them tells.
 
 A figure that is opened to the peer is taken for more than it is: of a model of two groups the sum of the
-outcome in each, of ratios pooled over strata the counts in each stratum, of clusters who is in each, and of
-two sums their difference. A finding is
+outcome in each, of ratios pooled over strata the counts in each stratum, of two sums their difference. A
+finding is
 
 - **group**: 1 to m - 1 persons whom one of these is about, or who differ in it from all others;
 - **dominance**: of one of these sums one person has more than the policy's `dominance`;
@@ -67,7 +67,7 @@ def read(drawn: Round, outcomes: Sequence[Outcome], opened: Sequence[Sequence[Op
         if analysis == "models":
             yield from reader.of_models(place, parameters, tables)
         elif analysis == "clustering":
-            yield from reader.of_clusters(place, parameters, tables)
+            yield from reader.of_clusters(place, tables["centres"]["size"])
         elif analysis == "statistics":
             (query,) = parameters["queries"]
             if query["kind"] == "mantel-haenszel" and tables["results"]["value"][0] is not None:
@@ -168,23 +168,11 @@ class _Reader:
                     kind = "chance" if unit is CHANCE else "variance"
                     yield Finding("digits", f"{place}, {kind} {figure:g} with {n} beyond", tuple(members))
 
-    def of_clusters(
-        self, place: str, parameters: Mapping[str, Any], tables: Mapping[str, Any]
-    ) -> Iterator[Finding]:
-        """Of clusters: which are withheld, and who has most of each."""
-        columns, (name,) = tables["centres"], parameters["columns"]
-        sizes = columns["size"]
-        if sizes.count(None) > 2 * max(1, len(sizes) // 10):  # as many again protect those that fail
-            yield Finding("pattern", f"{place}, {sizes.count(None)} of {len(sizes)} clusters withheld", ())
-        if "centres" not in parameters or parameters["iterations"] > 1:
-            return  # nobody knows who was where before the last step
-        centres = np.array([float(centre) for (centre,) in parameters["centres"]])
-        nearest = [int(np.abs(centres - amount).argmin()) for amount in self.amounts[name]]
-        for cluster in range(len(centres)):
-            if sizes[cluster] is None:
-                continue
-            members = [who for who in self._everybody if nearest[who] == cluster]
-            yield from self._of_sum(f"{place}, cluster {cluster + 1}", name, members, differ=False)
+    def of_clusters(self, place: str, sizes: Sequence[int | None]) -> Iterator[Finding]:
+        """Of clusters: how many are withheld, as many again as may be protect those that fail."""
+        withheld = sizes.count(None)
+        if withheld > 2 * max(1, len(sizes) // 10):
+            yield Finding("pattern", f"{place}, {withheld} of {len(sizes)} clusters withheld", ())
 
     def of_sums(
         self, place: str, column: str, who: frozenset[int], before: Sequence[tuple[str, str, frozenset[int]]]

@@ -10,6 +10,7 @@ import pytest
 from scripts.soak import proposals
 from scripts.soak.adversary import PEER_CHOSEN, View, _ends, look
 from scripts.soak.proposals import DERIVED, FIRST_DAY, READ, Chance, Round, draw
+from scripts.soak.readings import read
 from smc.analyses.disclosure import clusters, tables
 from tests.parties.jobs.institutions import job
 
@@ -110,7 +111,9 @@ DEAR, OLD, LESS = (DERIVED[name] for name in ("dear", "old", "less"))
             old=OLD,
         ),
         asks(["age", "cost", "copy"], {"kind": "sum", "column": "less", "where": ELDERS}, less=LESS),
-        asks(["age"], {"kind": "count", "where": ELDERS}, {"kind": "count"}),
+        asks(
+            ["age"], {"kind": "count", "column": "age", "where": ELDERS}, {"kind": "count", "column": "age"}
+        ),
     ],
     ids=["weighted mean", "risks", "standardised ratio", "standardised rates", "two numbers", "plan"],
 )
@@ -121,12 +124,12 @@ def test_two_persons_are_found_in_every_kind_of_figure(document):
 
 
 HOLES = {
-    "models": {"group", "dominance", "digits"},
-    "curves": {"digits"},
-    "strata": {"group"},
-    "fine_clusters": {"dominance", "pattern"},
-    "lines": {"line"},
-    "differences": {"dominance"},
+    "models": "dominance",
+    "curves": "digits",
+    "strata": "group",
+    "fine_clusters": "pattern",
+    "lines": "line",
+    "differences": "dominance",
 }
 """What is read of each kind of figure where no limit stands in the way."""
 
@@ -146,12 +149,24 @@ def careless(family, place, monkeypatch):
 def test_holes_are_read_where_limits_are_off(family, monkeypatch):
     monkeypatch.setattr(tables, "refusal", lambda *_: None)
     monkeypatch.setattr(clusters, "most_failing", lambda count: count)
-    found, missing = set(), HOLES[family.__name__]
-    for place in range(10):
-        found |= {finding.kind for finding in look(careless(family, place, monkeypatch))[0]}
-        if found >= missing:
-            return
-    assert found == missing
+    rounds = (look(careless(family, place, monkeypatch))[0] for place in range(10))
+    assert any(finding.kind == HOLES[family.__name__] for found in rounds for finding in found)
+
+
+@pytest.mark.parametrize("bits", [2, 5])
+def test_digits_of_an_area_are_read(bits, monkeypatch):
+    """Forty rows of the victim's and as many of the peer's: three of forty show no more than three bits."""
+    drawn = careless(proposals.models, 0, monkeypatch)
+    model = {"name": "m", "kind": "logistic", "outcome": "diagnosis", "label": "asthma", "on": ["age"]}
+    count = len(drawn.persons["id"])
+    area = (0.25 - 2.0**-bits) * 4  # of half of the rows
+    columns = {"rows": [2 * count], "with_outcome": [count], "auc": [area]}
+    tables = [{"name": "m", "columns": {"coefficient": [1.0]}}, {"name": "models", "columns": columns}]
+    parameters = {"models": [{**model, "report": ["auc"]}]}
+    asked = job("models", parameters, ["age", "diagnosis"])
+    alone = Careless(drawn.persons, drawn.rows, drawn.victim, drawn.peer, [asked])
+    found = list(read(alone, [{"tables": tables}], [[]]))
+    assert [finding.kind for finding in found] == (["digits"] if bits > count.bit_length() - 2 else [])
 
 
 def test_nothing_is_found_where_the_gate_stands():
