@@ -350,6 +350,9 @@ def _data(config: Config) -> Finding:
 
 
 def _policy(config: Config) -> Finding:
+    if not needs.has_rules(config):
+        what, hint = "it has no rule, so no job is allowed", f"Write a rule into {config.policy.name}."
+        return Finding("self", "policy", Status.WARN, what, hint)
     unknown = needs.unknown_names(config)
     if not unknown:
         return Finding("self", "policy", Status.OK, "its rules name paired parties and declared data sets")
@@ -370,7 +373,7 @@ def _persons(config: Config) -> Finding:
 
 def _jobs(config: Config) -> Finding:
     count = needs.check_database(config, open_ledger(config.home))
-    return Finding("self", "jobs", Status.OK, f"{_counted(count, 'job')} can be read")
+    return Finding("self", "jobs", Status.OK, f"{_counted(count, 'job')} can be read and written")
 
 
 def _results(config: Config) -> Finding:

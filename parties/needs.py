@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
-from parties.catalog.sources.databases import FILE_SCHEMES
+from parties.catalog.sources.databases import EXTRAS, FILE_SCHEMES
 from parties.config import Config
 from parties.disclosure.history import History
 from parties.errors import ConfigError, DataError, StorageError
@@ -21,19 +22,25 @@ from parties.ledger.entries import LOG_HEAD, SIGNED, LedgerError
 from parties.policy.rules import load_policy
 
 _ANY: Final = "*"
+_LIBRARIES: Final = {"excel": "python_calamine", "parquet": "pyarrow"}
+"""The libraries that read kinds of files; those of databases are their drivers."""
 
 
 def check_sources(config: Config) -> int:
-    """Check that the files behind the data sets are there and may be read; how many data sets there are.
+    """Check that the files behind the data sets are there and may be read, and the libraries that read them.
 
     Nothing is read, and no server of a database is asked; `duetto data check` does both.
 
+    Returns:
+        How many data sets there are.
+
     Raises:
-        ConfigError: the catalog is wrong.
+        ConfigError: the catalog is wrong, or a library is not installed.
         DataError: names the first data set without its file.
     """
     declared = load_catalog(config.catalog).datasets
     for dataset in declared.values():
+        _check_library(dataset)
         file = _file(dataset)
         if file is not None and not (file.is_file() and os.access(file, os.R_OK)):
             problem = "may not be read by this user" if file.exists() else "does not exist"
@@ -42,6 +49,16 @@ def check_sources(config: Config) -> int:
                 f"Put it there with the right to read it, or correct {config.catalog.name}.",
             )
     return len(declared)
+
+
+def _check_library(dataset: DatasetDeclaration) -> None:
+    library = dataset.driver if dataset.kind == "sql" else _LIBRARIES.get(dataset.kind, "")
+    if library and find_spec(library) is None:
+        extra = dataset.kind if library in _LIBRARIES.values() else EXTRAS.get(library, "")
+        raise ConfigError(
+            f"Data set {dataset.name!r} needs {library.replace('_', '-')}, which is not installed.",
+            "Run pip install " + (f"'duetto[{extra}]'." if extra else f"{library}."),
+        )
 
 
 def _file(dataset: DatasetDeclaration) -> Path | None:
@@ -65,8 +82,13 @@ def unknown_names(config: Config) -> list[str]:
     return found
 
 
+def has_rules(config: Config) -> bool:
+    """Whether the policy has any rule; without one it allows nothing. Raises `ConfigError` if it is wrong."""
+    return bool(load_policy(config.policy).rules)
+
+
 def check_database(config: Config, ledger: Ledger) -> int:
-    """Check that the database of the jobs can be read; how many jobs it has.
+    """Check that the database of the jobs can be read and written; how many jobs it has.
 
     Raises:
         StorageError: it cannot, or is gone while the ledger knows of jobs.
@@ -83,6 +105,7 @@ def check_database(config: Config, ledger: Ledger) -> int:
         )
     with closing(JobReader(config.home, only_looks=True)) as jobs:
         count = sum(jobs.counts().values())
+        jobs.check_writing()
         _check_certified(jobs.last_certificate(), ledger)
     return count
 

@@ -164,7 +164,8 @@ class Auditor:
 
         Raises:
             SpecError: a step draws from a seed, or the claim does not exist.
-            UnreachableError: every run was refused, so that nothing was measured.
+            UnreachableError: every run was refused, or one side of all pairs for a claim, so that nothing was
+                measured of it.
             AnonymizerError: the table itself is refused.
         """
         check_random(self._command.pipeline())
@@ -179,7 +180,8 @@ class Auditor:
             )
         parts = [(claim, within) for claim in claims for within in (True, False)[: 1 + (claim.kind == "idp")]]
         self._expected = len(parts) * self._for_a_claim()
-        findings = [one for one in (self._claim(*part, len(claims)) for part in parts) if one is not None]
+        looked = [self._claim(*part, len(claims)) for part in parts]
+        findings = [one for one in looked if one is not None]
         if self._runs == sum(self._refusals.values()):
             whys = sorted(self._refusals, key=lambda why: -self._refusals[why])
             raise UnreachableError(
@@ -187,6 +189,14 @@ class Auditor:
                 f"Of {self._runs:,} runs none was measured. Correct the specification until duetto anonymize "
                 "releases the table, or take more rows with --rows.",
             )
+        for (claim, within), one in zip(parts, looked, strict=True):
+            if within and one is None:
+                raise UnreachableError(
+                    f"Nothing was measured of {_called(claim)}: of every pair of neighbours one table was "
+                    f"refused, as {next(iter(self._refused), 'no pair was there')}.",
+                    "Correct the specification until duetto anonymize releases tables that differ in one "
+                    "record, or take more rows with --rows or more pairs with --pairs.",
+                )
         return Audit(tuple(findings), tuple(self._refused), self._pairs, self._runs)
 
     def _claim(self, claim: Guarantee, within: bool, claims: int) -> AuditedClaim | None:
@@ -364,12 +374,16 @@ def most_shown(runs: int, delta: float, wrong: float) -> float:
     return max(0.0, log(low / high)) if low > 0 else 0.0
 
 
+def _called(claim: Guarantee) -> str:
+    return f"{claim.kind} of one {claim.unit} in {', '.join(claim.columns) or 'all columns'}"
+
+
 def story(findings: Sequence[AuditedClaim]) -> list[str]:
     """Findings in lines for people."""
     lines = []
     for one in findings:
         claim = one.claim
-        where = f"{claim.kind} of one {claim.unit} in {', '.join(claim.columns) or 'all columns'}"
+        where = _called(claim)
         verdict = "REFUTED" if one.refuted else "not refuted"
         if not one.within:
             verdict = "beyond its condition, so that nothing is refuted"

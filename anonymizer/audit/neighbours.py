@@ -30,6 +30,7 @@ from anonymizer.tables.table import Table
 _CATEGORIES: Final = 6
 """So many categories are tried, the first and the last ones."""
 _UNKNOWN: Final = "unknown"
+_TRUTHS: Final = ("false", "true")
 
 _SMALLEST: Final = "the smallest"
 _LARGEST: Final = "the largest"
@@ -209,7 +210,12 @@ class Neighbours:
         if declared.is_number or self._is_numeric(column):
             numbers = [(label, self._number(number)) for label, number in self._numbers(declared, column)]
             return dict((*numbers[:3], ("nothing", None), ("a text", _UNKNOWN), *numbers[3:]))
-        known = declared.categories or tuple(sorted(filter(None, map(_text, self.base[column].unique()))))
+        truths = _TRUTHS if declared.kind == "boolean" else ()
+        known = (
+            declared.categories
+            or truths
+            or tuple(sorted(filter(None, map(_text, self.base[column].unique()))))
+        )
         known = known or (_UNKNOWN,)
         shown = dict.fromkeys((*known[: _CATEGORIES // 2], *known[-_CATEGORIES // 2 :]))
         found = {_SMALLEST: known[0], _LARGEST: known[-1]}

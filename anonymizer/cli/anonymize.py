@@ -115,9 +115,11 @@ def anonymize(
         return
 
     from anonymizer.gate.gate import Gate, beside, manifest_path
+    from anonymizer.gate.mentions import few_mentions
     from anonymizer.gate.recording import Recording
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.report.assessment import Question
+    from anonymizer.report.cautions import of_release
     from anonymizer.tables import files
     from anonymizer.utility.objectives import Learning
 
@@ -151,7 +153,9 @@ def anonymize(
         gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
             *gate.warnings,
+            *of_release(made, table),
             *_cautions(spec, original, release, assessment, pipeline, seed, output_path),
+            *few_mentions(original, release, made.origin),
             *files.formulas(release, output_path),
             *recording.warnings,
             *ledger.losses,

@@ -42,8 +42,8 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
         )
     given = {"delimiter": delimiter, "encoding": encoding}
     read_dialect({key: value for key, value in given.items() if value}, "init")
-    dialect, table = guess_table_dialect(data, delimiter, encoding)
-    proposal = propose(table, dialect)
+    dialect, table, doubt = guess_table_dialect(data, delimiter, encoding)
+    proposal = propose(table, dialect, doubt)
     text = write_specification(proposal, f"Release of {data.name}")
     if output_path is not None:
         files.write_text(text, output_path)
@@ -77,9 +77,10 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
     if output_path is None:
         emit(values, [text.rstrip("\n")], as_json=as_json)
         return
+    release = "release.csv" if data.name != "release.csv" else "anonymized.csv"
     lines = [
         f"{output_path}: the specification; read and correct it",
         f"then: duetto anonymize {quote(str(data))} --spec {quote(str(output_path))} "
-        "-o release.csv --report report.html",
+        f"-o {release} --report report.html",
     ]
     emit(values, lines, as_json=as_json)

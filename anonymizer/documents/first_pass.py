@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from anonymizer.documents.direct.coreference import Persons
@@ -19,12 +19,20 @@ from anonymizer.documents.direct.found import KINDS, Found, Recognizer
 from anonymizer.documents.direct.gazetteers import titles, words_of, words_of_list
 from anonymizer.documents.direct.persons import KnownPersons
 from anonymizer.documents.direct.registry import RECOGNIZERS
+from anonymizer.documents.direct.rules import Rules
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.specification import Direct
-from anonymizer.documents.texts.disguise import Undisguised, bones, undisguise
+from anonymizer.documents.texts.disguise import (
+    Undisguised,
+    as_scanned,
+    as_typed,
+    bones,
+    in_title_case,
+)
 from anonymizer.documents.texts.edits import Edit, join_edits
 from anonymizer.documents.texts.matching import parts_of
 from anonymizer.documents.texts.text import Document, Language, Span, Word
+from commons.tabular.person_names import given_names
 
 _BRACKETS: Final[dict[Language, str]] = {"en": "[{}]", "ja": "［{}］", "de": "[{}]", "fr": "[{}]"}
 _TAKEN: Final = re.compile(rf"[\[［](?:{'|'.join(KINDS)}) \d{{1,9}}[\]］]")
@@ -34,6 +42,13 @@ _SPREAD: Final = frozenset({"PERSON", "CODE", "LOC", "ORG", "MISC"})
 _NAMES: Final = ("name", "person", "place")
 _ALONE: Final = (*_NAMES, "noun")
 """What a single character that is somebody's name may be tagged as elsewhere."""
+
+_OF_CAPITALS: Final = frozenset({"PERSON", "MISC"})
+"""What is looked for in words in capitals: a name, or an unknown word."""
+
+_LONG: Final = 5
+"""Letters of a word in capitals from which on it is hardly an abbreviation."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 _SHORTEST: Final = 3
 """Letters of a part of a name that is looked for alone."""
@@ -64,11 +79,15 @@ class Reading:
         undisguised: its text, with the places in the original.
         document: with that text.
         words: of that text.
+        typed: its text before what scanners misread was put right.
+        language: of the text.
     """
 
     undisguised: Undisguised
     document: Document
     words: tuple[Word, ...] = field(repr=False)
+    typed: Undisguised
+    language: Language
 
     @classmethod
     def of(cls, document: Document, words: tuple[Word, ...], language: Language) -> Self:
@@ -79,20 +98,67 @@ class Reading:
             words: of its text.
             language: of its text.
         """
-        plain = undisguise(document.text)
+        typed = as_typed(document.text)
+        plain = as_scanned(typed)
         if plain.text == document.text:
-            return cls(plain, document, words)
+            return cls(plain, document, words, typed, language)
         said = tagger_of(plain.text, language).words(plain.text)
-        return cls(plain, Document(document.name, plain.text), said)
+        return cls(plain, Document(document.name, plain.text), said, typed, language)
 
     def hits(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Found]:
-        """What recognizers find with at least this probability, by places in the text without disguises."""
+        """What recognizers find with at least this probability, by places in the text without disguises.
+
+        Names in capitals are looked for as if they were written with one; and rules look at the text as it
+        was typed, too, where letters among digits are no misreadings.
+        """
+        ready = list(recognizers)
+        everything = [
+            *(one for recognizer in ready for one in recognizer.found(self.document, self.words)),
+            *self._as_typed(ready),
+            *self._in_capitals(ready),
+        ]
         return [
             one
-            for recognizer in recognizers
-            for one in recognizer.found(self.document, self.words)
+            for one in everything
             if one.probability >= threshold and any(map(str.isalnum, self.document.text[one.start : one.end]))
         ]
+
+    def _as_typed(self, recognizers: Iterable[Recognizer]) -> Iterator[Found]:
+        """What rules find in the text before what scanners misread was put right."""
+        if self.typed.text == self.undisguised.text:
+            return
+        document = Document(self.document.name, self.typed.text)
+        for recognizer in recognizers:
+            if isinstance(recognizer, Rules):
+                for one in recognizer.found(document):
+                    start, end = self.undisguised.within(*self.typed.span(*one.span))
+                    yield replace(one, start=start, end=end)
+
+    def _in_capitals(self, recognizers: Iterable[Recognizer]) -> Iterator[Found]:
+        """Names in capitals, where words in capitals stand beside each other.
+
+        What no rule calls a name must have a long word or a first name: NYHA III and HLA B are none.
+        """
+        text = self.document.text
+        titled = text if self.language == "ja" else in_title_case(text)
+        if titled == text:
+            return
+        document = Document(self.document.name, titled)
+        words = tagger_of(titled, self.language).words(titled)
+        for recognizer in recognizers:
+            for one in recognizer.found(document, words):
+                said = titled[one.start : one.end]
+                if one.kind not in _OF_CAPITALS or said == text[one.start : one.end]:
+                    continue
+                parts = [
+                    part[0]
+                    for part in _WORD.finditer(titled, one.start, one.end)
+                    if part[0] != text[slice(*part.span())]
+                ]
+                if isinstance(recognizer, Rules) or any(
+                    len(part) >= _LONG or part in given_names() for part in parts
+                ):
+                    yield one
 
     def masked(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:
         """What the first pass hides by these recognizers, by places in the original; all kinds."""

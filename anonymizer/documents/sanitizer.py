@@ -16,9 +16,9 @@ from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.direct.persons import name_parts
 from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.languages.detect import (
-    LanguageError,
+    UntoldLanguageError,
     check_language,
-    check_script,
+    check_readable,
     detect,
     tagger_of,
 )
@@ -96,7 +96,7 @@ class Sanitizer:
         # placeholders are numbered in an order that has nothing to do with names, the same in a later run
         order = sorted(documents, key=lambda one: hashlib.sha256(one.text.encode()).digest())
         _check_named("languages", spec.languages, documents)
-        _check_languages(documents, spec)
+        self._languages = _languages(documents, spec)
         found = [self._found(one, first_pass) for one in order]
         self.shared = folder_terms(
             ((one.document.text, one.edits, one.tagger.language) for one in found),
@@ -204,7 +204,7 @@ class Sanitizer:
 
     def _found(self, document: Document, first_pass: FirstPass) -> _Read:
         """A document with what a person and the first pass want of it alone."""
-        tagger = tagger_of(document.text, self._spec.language_of(document.name))
+        tagger = tagger_of(document.text, self._languages[document.name])
         words = tagger.words(document.text)
         decided = self.decisions[document.name]
         kept = self._kept(document.name)
@@ -265,21 +265,37 @@ def _by_language(documents: Iterable[_Read]) -> defaultdict[Language, list[_Read
     return found
 
 
-def _check_languages(documents: Sequence[Document], spec: SanitizeSpec) -> None:
-    """Name all documents at once that no language is known for, or that are in another one than is said."""
+def _languages(documents: Sequence[Document], spec: SanitizeSpec) -> dict[str, Language]:
+    """The language of each document, by its name.
+
+    A short document in Latin letters that tells none is in that of the others, if these are in one.
+
+    Raises:
+        TableError: names all documents of which no language is known, or that are in another than is said.
+    """
+    found: dict[str, Language] = {}
     problems: dict[str, TableError] = {}
     for one in documents:
+        said = spec.language_of(one.name)
         try:
-            if one.name in spec.languages:
-                check_script(one.text, spec.languages[one.name])
-            elif spec.language == "auto":
-                detect(one.text)
-            else:
-                check_language(one.text, spec.language)
+            if said is None:
+                found[one.name] = detect(one.text)
+                continue
+            (check_readable if one.name in spec.languages else check_language)(one.text, said)
+            found[one.name] = tagger_of("", said).language
         except TableError as problem:
             problems[one.name] = problem
-    if not problems:
-        return
+    others = set(found.values()) - {"ja"}
+    if len(others) == 1:
+        untold = [name for name, problem in problems.items() if isinstance(problem, UntoldLanguageError)]
+        found |= dict.fromkeys(untold, *others)
+        problems = {name: problem for name, problem in problems.items() if name not in found}
+    if problems:
+        raise _unread(problems, spec)
+    return found
+
+
+def _unread(problems: Mapping[str, TableError], spec: SanitizeSpec) -> TableError:
     name, first = next(iter(problems.items()))
     what = f"{name}: {first.what}"
     if len(problems) > 1:
@@ -288,11 +304,11 @@ def _check_languages(documents: Sequence[Document], spec: SanitizeSpec) -> None:
             "in no language that is read" if spec.language == "auto" else "not in the language that is said"
         )
         what = f"{len(problems):,} documents are {where}: {said}. {what}"
-    line = f'{json.dumps(name, ensure_ascii=False)} = "en"'
-    own = (
-        f" The specification names it below [languages]: {line}." if isinstance(first, LanguageError) else ""
-    )
-    raise TableError(what, f"{first.hint}{own}")
+    if not isinstance(first, UntoldLanguageError):
+        return TableError(what, first.hint)
+    line = f'{json.dumps(name, ensure_ascii=False)} = "..."'
+    own = 'Write language = "..." in the specification for all documents, or for one of them'
+    return TableError(what, f"{first.hint} {own} below [languages]: {line}.")
 
 
 def _check_named(what: str, names: Iterable[str], documents: Sequence[Document]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
+from anonymizer.schema.documents import key_of
 from anonymizer.tables.declared import decimals, declared_numbers
 from anonymizer.tables.table import Table
 
@@ -78,7 +79,7 @@ class NumberDomain:
         if not given.is_number:
             raise TableError(
                 f"Column {column!r} is not declared to hold numbers, and cells must not decide the noise.",
-                f'Write below [columns]: {column} = {{ type = "integer", bounds = [0, 120] }}, '
+                f'Write below [columns]: {key_of(column)} = {{ type = "integer", bounds = [0, 120] }}, '
                 "not taken from the data.",
             )
         lower, upper = (given.lower, given.upper) if bounds is None else bounds

@@ -82,4 +82,5 @@ def among(column: ColumnView, rows: Bool) -> ColumnView:
         forms=None if column.forms is None else column.forms[rows],
         source=None,
         kept=[],
+        silent=None if column.silent is None else column.silent[used],
     )

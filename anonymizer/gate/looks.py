@@ -24,6 +24,7 @@ from anonymizer.gate.traces import CODED, find_in_headers, find_reencoded, looks
 from anonymizer.gate.views import EMPTY, ColumnView, View
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.tables.encoding import Codes, encode
+from anonymizer.tables.parquet import plain
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -269,9 +270,10 @@ def _as_written(series: nw.Series[Any], codes: Codes) -> list[str]:
     if series.dtype.is_nested() or not len(codes.values):
         return [text_of(value) for value in codes.values.tolist()]
     places = np.empty(len(codes.values), dtype=np.int64)
-    places[codes.codes] = np.arange(len(codes.codes))
-    some = nw.from_native(series[places.tolist()].to_polars(), series_only=True).to_frame()
-    return [line.strip('"') for line in some.to_native().write_csv(include_header=False).splitlines()]
+    there = np.flatnonzero(codes.codes >= 0)
+    places[codes.codes[there]] = there
+    some = plain(series[places.tolist()].to_polars().to_frame())
+    return [line.strip('"') for line in some.write_csv(include_header=False).splitlines()]
 
 
 def _coded(series: nw.Series[Any]) -> Codes:

@@ -16,11 +16,13 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.views import ColumnView
+from anonymizer.tables.table import Table
 
-_READ: Final = 5_000
+_ROWS: Final = 5_000
 _LONG: Final = 4
 """Letters from which on a word is looked for inside of others too."""
 _SHORT: Final = 2
@@ -28,6 +30,8 @@ _PERSONS: Final = 3
 """Different identifiers that texts must hold."""
 _SHIFTS: Final = 20
 _BY_CHANCE: Final = 1e-5
+_RARE: Final = 0.05
+"""The same for a warning."""
 _FEW: Final = 20
 """Rows by value from which on a quasi-identifier counts as categories."""
 
@@ -95,6 +99,60 @@ def mentions(
         identifiers: for the same rows.
         quasi: the quasi-identifiers: those with few values count in the classes.
     """
+    for identifier, column, there, whose, cells in _held(columns, identifiers, quasi):
+        if len(set(there)) >= _PERSONS and _beyond_chance(
+            len(there), whose, cells, *_read(identifier, column)
+        ):
+            yield Finding(
+                "disguise",
+                column.name,
+                f"Column {column.name} holds the {identifier.name} of the row in its texts, in "
+                f"{len(there):,} of {len(whose):,} rows.",
+                f"Name {column.name} among the identifiers, which takes it out.",
+            )
+
+
+def few_mentions(original: Table, released: Table, origin: NDArray[np.int64] | None) -> Iterator[str]:
+    """Warn of the texts of one or two persons that hold their identifier, as a word may by chance.
+
+    Args:
+        original: with roles.
+        released: made of it.
+        origin: of each released row that of the original, -1 where there is none; None if it is not known.
+    """
+    if origin is None:
+        return
+    known = np.flatnonzero(origin >= 0)
+    roles = original.roles
+    names = [name for name in released.names if name not in roles.identifiers]
+    after, before = released.taken(known), original.taken(origin[known])
+    columns = [ColumnView.of(after, name) for name in names]
+    identifiers = [ColumnView.of(before, name) for name in roles.identifiers]
+    for identifier, column, there, whose, cells in _held(columns, identifiers, roles.quasi_identifiers):
+        count = len(there)
+        if (
+            0 < len(set(there)) < _PERSONS
+            and not _is_category(identifier)
+            and _beyond_chance(count, whose, cells, *_read(identifier, column), _RARE)
+        ):
+            yield (
+                f"Column {column.name} holds a word of the {identifier.name} of the row in its texts, in "
+                f"{count:,} of {len(whose):,} rows. It may be chance, or the person: read the texts, or name "
+                f"{column.name} among the identifiers, which takes it out."
+            )
+
+
+def _read(identifier: ColumnView, column: ColumnView) -> tuple[list[_Name], list[_Text]]:
+    return [_Name.of(str(value)) for value in identifier.values], [_Text(str(one)) for one in column.values]
+
+
+def _held(
+    columns: Sequence[ColumnView], identifiers: Sequence[ColumnView], quasi: Collection[str]
+) -> Iterator[tuple[ColumnView, ColumnView, list[int], list[int], list[int]]]:
+    """Each identifier with each column of texts.
+
+    Beside them the identifiers of rows whose text holds them, those of all rows looked at, and their texts.
+    """
     texts = {
         column.name: [_Text(str(value)) for value in column.values]
         for column in columns
@@ -106,19 +164,9 @@ def mentions(
             if column.name == identifier.name or column.name not in texts:
                 continue
             both = np.flatnonzero((column.codes >= 0) & (identifier.codes >= 0))
-            both = both[:: max(1, len(both) // _READ)]
+            both = both[:: max(1, len(both) // _ROWS)]
             whose, cells = identifier.codes[both].tolist(), column.codes[both].tolist()
-            there = _hits(whose, cells, names, texts[column.name])
-            if len(set(there)) >= _PERSONS and _beyond_chance(
-                len(there), whose, cells, names, texts[column.name]
-            ):
-                yield Finding(
-                    "disguise",
-                    column.name,
-                    f"Column {column.name} holds the {identifier.name} of the row in its texts, in "
-                    f"{len(there):,} of {len(both):,} rows.",
-                    f"Name {column.name} among the identifiers, which takes it out.",
-                )
+            yield identifier, column, _hits(whose, cells, names, texts[column.name]), whose, cells
 
 
 def _is_category(column: ColumnView) -> bool:
@@ -141,7 +189,12 @@ def _hits(
 
 
 def _beyond_chance(
-    there: int, whose: Sequence[int], cells: Sequence[int], names: Sequence[_Name], texts: Sequence[_Text]
+    there: int,
+    whose: Sequence[int],
+    cells: Sequence[int],
+    names: Sequence[_Name],
+    texts: Sequence[_Text],
+    limit: float = _BY_CHANCE,
 ) -> bool:
     """Whether so many texts would hardly hold the identifier of another row of the table."""
     other = 0
@@ -150,7 +203,7 @@ def _beyond_chance(
         other += len(_hits([*whose[by:], *whose[:by]], cells, names, texts))
         if there <= 3 * other / _SHIFTS:
             return False
-    return _at_least(there, (other + 0.5) / _SHIFTS) < _BY_CHANCE
+    return _at_least(there, (other + 0.5) / _SHIFTS) < limit
 
 
 def _at_least(count: int, mean: float) -> float:

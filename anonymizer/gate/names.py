@@ -13,6 +13,8 @@ import tomli_w
 from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
+from anonymizer.gate.forms import name_form
+from anonymizer.gate.nested import parts_of
 from anonymizer.gate.traces import MIN_VALUES, NEARLY_ALL, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
@@ -28,8 +30,12 @@ RULE: Final = "named-like-identifier"
 MOST: Final = 0.5
 """Part of the rows that have a value of their own from which on a column singles out most rows."""
 MANY: Final = 60
-"""Values from which on a column that is called a number or a key is taken for one."""
+"""Values beyond which a column that is called a number or a key is taken for one."""
+FEW_PERSONS: Final = 10
+"""The same where it is called one of persons, such as `patient_id`: of these a value is somebody."""
 
+OF_NAMES: Final = "holds names of persons"
+"""What is said of a column by names in its cells, of which several equal ones need not be one person."""
 _OF_NAMES: Final = ("surname", "given_name", "full_name")
 _ALL: Final[Mapping[str, Bool]] = {}
 _NOTHING: Final = frozenset({"", ANY, GAP})
@@ -64,7 +70,7 @@ def names_persons(column: ColumnView) -> str | None:
 
     By its name, whatever it holds, but for truth values (`phone`: yes or no) and, of names, numbers; or by
     its cells, if at least half of them are names of persons, or have their form in a column that is called
-    like persons (`Hausarzt`).
+    like persons (`Hausarzt`), or the form of mail addresses, accounts, phone numbers and the like.
     """
     texts = [text_of(value).strip() for value in column.values]
     told = {text.casefold() for text in texts} - _NOTHING
@@ -76,9 +82,31 @@ def names_persons(column: ColumnView) -> str | None:
     if not column.is_text:
         return None
     some = _some(column, texts)
-    if holds_names(some) or (is_of_persons(column.name) and look_like_names(some)):
-        return "holds names of persons"
-    return None
+    inner = parts_of(some)
+    if inner is None:
+        return _of_cells(column.name, some)
+    told_inside = ((name, _of_part(name, counts)) for name, counts in inner.items())
+    return next((f"{words}, in its part {name!r}" for name, words in told_inside if words), None)
+
+
+def _of_part(name: str, counts: Mapping[str, int]) -> str | None:
+    """The same of a part of cells that are records, which is named in them."""
+    if {text.casefold() for text in counts} <= _NOTHING | _TRUTHS:
+        return None
+    kind = direct(name)
+    return f"holds {_PLURALS[kind.name]}" if kind is not None else _of_cells(name, counts)
+
+
+def _of_cells(name: str, counts: Mapping[str, int]) -> str | None:
+    """Why texts would name persons, by their form or by lists of names."""
+    if (form := name_form(counts)) is not None:
+        return f"holds {form}"
+    is_named = (
+        holds_names(counts, least=1) or look_like_names(counts)
+        if is_of_persons(name)
+        else holds_names(counts)
+    )
+    return OF_NAMES if is_named else None
 
 
 def mostly_alone(counts: Int, most: int = 1) -> bool:
@@ -118,7 +146,8 @@ def singles_out(
     if rows < MIN_VALUES or int(stays.sum()) <= MOST * rows:
         return None
     different = len(column.values)
-    if is_called(column.name, "identifier") and (different > MANY or different > NEARLY_ALL * rows):
+    many = FEW_PERSONS if is_called(column.name, "person") else MANY
+    if is_called(column.name, "identifier") and (different > many or different > NEARLY_ALL * rows):
         return "is called like a number or a key of persons, and has many values"
     if has_role and not column.is_text:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from anonymizer.errors import AnonymizerError, GateError, list_names
+from anonymizer.errors import AnonymizerError, FileError, GateError, list_names
 from anonymizer.gate.finding import Finding
 from anonymizer.releases.composition import PrivacyLoss, loss_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee
@@ -16,7 +16,7 @@ from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.risk.covering import ReleasedRows
 from anonymizer.risk.intersection import Intersection, Left, intersect
-from anonymizer.tables import files
+from anonymizer.tables import csvs, files
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from commons.tabular.dialect import Dialect
@@ -134,8 +134,8 @@ class Recording:
         """A release as it lies there."""
         folder = self.ledger.folder
         main, *further = sorted(one.files, key=lambda path: path != one.output)
-        extra = {path: files.table(folder / path, dialect) for path in further}
-        table = files.table(folder / main, dialect)
+        extra = {path: _table(folder / path, dialect) for path in further}
+        table = _table(folder / main, dialect)
         return ReleasedRows.of(main, table, original.roles, extra, blurred=one.blurred)
 
     def findings(self, release: Release) -> Iterator[Finding]:
@@ -232,6 +232,18 @@ class Recording:
             LedgerError: it cannot be written.
         """
         self.ledger.record(self.source, manifest, path, self.blurred)
+
+
+def _table(path: Path, dialect: Dialect) -> Table:
+    """A release before, also where it was written in another form of CSV than this one."""
+    try:
+        found = files.table(path, dialect)
+    except FileError:
+        found = None
+    if found is not None and (len(found.names) > 1 or path.suffix == ".parquet"):
+        return found
+    seen, _ = csvs.source_of(path, dialect).guess_dialect()
+    return files.table(path, replace(dialect, delimiter=seen.delimiter, encoding=seen.encoding))
 
 
 def _bare(release: Release) -> tuple[str, ...]:

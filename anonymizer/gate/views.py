@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from anonymizer.gate.relations import dense_codes
 from anonymizer.tables.table import Table
+from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in
 
+Bool = NDArray[np.bool_]
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
@@ -75,6 +77,8 @@ class ColumnView:
         forms: how the number of each row is written, as codes, shape (n,); None where texts are no numbers.
         source: the column of which it is a permutation and the order of its rows, or None.
         kept: its readings, if permutations of it were read.
+        silent: which values say that a number is missing, or beyond a limit, as `n.d.` and `<0.1` among
+            numbers do, shape (number of values,); None if none does.
     """
 
     name: str
@@ -85,6 +89,7 @@ class ColumnView:
     forms: Int | None = field(default=None, repr=False)
     source: tuple[ColumnView, Int] | None = field(default=None, repr=False)
     kept: list[View] = field(default_factory=list, repr=False)
+    silent: Bool | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, table: Table, name: str) -> ColumnView:
@@ -114,7 +119,8 @@ class ColumnView:
         if any(isinstance(value, bool) for value in values[:1]):
             return cls(name, values, found.codes, None, None)
         numbers_, days = _numbers(values), _days(values)
-        return cls(name, values, found.codes, None if days is not None else numbers_, days)
+        silent = _silent(values)
+        return cls(name, values, found.codes, None if days is not None else numbers_, days, silent=silent)
 
     def permuted(self, order: Int) -> ColumnView:
         """The same column with all of its rows in another order."""
@@ -161,8 +167,9 @@ class ColumnView:
 
     @property
     def gaps(self) -> NDArray[np.bool_]:
-        """Which of its cells are empty, shape (n,)."""
-        return self.codes < 0
+        """Which of its cells are empty, or hold a word for that among numbers, shape (n,)."""
+        empty = self.codes < 0
+        return empty if self.silent is None else empty | np.append(self.silent, False)[self.codes]
 
     def views(self) -> Iterator[View]:
         """All readings, the cells first; those that are the same for all rows are left out."""
@@ -272,6 +279,22 @@ def _numbers(values: Sequence[Any]) -> Float | None:
             except (TypeError, ValueError, OverflowError):
                 continue
     return read if (~np.isnan(read)).mean() >= _MIN_READABLE else None
+
+
+def _silent(values: Sequence[Any]) -> Bool | None:
+    """Which of the texts of a column of numbers or days say that one is missing, or beyond a limit, or None.
+
+    A specification may name them (`missing_tokens`, `below_limit`): where it does not, they tell the same.
+    """
+    texts = [value.strip() if isinstance(value, str) else "" for value in values]
+    found = np.array(
+        [one in MISSING_TOKENS or limit_in(one) is not None or above_in(one) is not None for one in texts],
+        dtype=np.bool_,
+    )
+    others = [one for one, said in zip(texts, found.tolist(), strict=True) if not said]
+    if not found.any() or not others:
+        return None
+    return found if all(map(_NUMBER.fullmatch, others)) or _days(others) is not None else None
 
 
 def _days(values: Sequence[Any]) -> Float | None:

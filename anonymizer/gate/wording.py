@@ -29,6 +29,7 @@ _COMMON: Final = 10
 _WORD: Final = re.compile(r"[^\W_]+")
 _STAFF: Final = ("[purpose] responsible", "[purpose] recipient")
 """Who answers and who receives has a name there, as a rule."""
+_TITLE: Final = "the title"
 
 
 def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, ...]:
@@ -49,11 +50,15 @@ def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, 
     found = [(place, _found(place, text, words)) for place, text in texts.items()]
     found += _found_whole(dict(_short_texts(spec, original, output)), original, identifiers)
     return tuple(
-        f"The text of {place} holds {what}, and goes out with the release as written. Write it without, "
-        "unless who gets the release may read it."
+        f"The text of {place} holds {what}, and goes out with {_carrier(place)} as written. Write it "
+        "without, unless who gets that may read it."
         for place, what in found
         if what
     )
+
+
+def _carrier(place: str) -> str:
+    return "the report" if place == _TITLE else "the release"
 
 
 def _texts(spec: Spec) -> Mapping[str, str]:
@@ -62,6 +67,7 @@ def _texts(spec: Spec) -> Mapping[str, str]:
     for one in spec.accept:
         of = f" of {one.column}" if one.column else ""
         found[f"the reason why {one.finding}{of} is accepted"] = one.why
+    found[_TITLE] = spec.title
     return found | {f"the unit of {name}": column.unit for name, column in spec.schema.items()}
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -15,15 +18,19 @@ from anonymizer.tables.dialect import kinds_of
 from anonymizer.tables.table import Table
 from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in
 from commons.tabular.dialect import WRITINGS, Dialect, Writing
+from commons.tabular.units import bare, prefix_of, suffix_of
 
 _MOST: Final = 30
 """Tokens of a column; what differs more often is something else."""
+_LOOKED: Final = 200
+"""Different cells of a column that are looked at for what stands before and behind its numbers."""
+_DIGITS: Final = re.compile(r"\s*[<>]?=?\s*[+-]?[0-9][0-9.,'\u2019\s]*")
 _DATE: Final = 8
 """Letters of a date at least."""
 
 
-def guess_table_dialect(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialect, Table]:
-    """The dialect of a file, and the file read by it; of Parquet and Excel the plain one.
+def guess_table_dialect(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialect, Table, str]:
+    """The dialect of a file, its table, and what to do in doubt; the plain one of Parquet and Excel.
 
     Args:
         path: of the file.
@@ -35,10 +42,11 @@ def guess_table_dialect(path: Path, delimiter: str = "", encoding: str = "") -> 
         TableError: its first line does not name the columns, or rows differ in length.
     """
     if path.name.lower().endswith((".parquet", *files.SPREADSHEETS)):
-        return Dialect(), files.table(path)
+        return Dialect(), files.table(path), ""
     files.regular(path)
     file = csvs.source_of(path)
-    likely = file.guess_encoding()
+    guess = file.guess_encoding()
+    likely = guess.encoding
     name = encoding or likely
     form = Dialect(delimiter or file.guess_separator(name), name)
     try:
@@ -52,14 +60,16 @@ def guess_table_dialect(path: Path, delimiter: str = "", encoding: str = "") -> 
             f"Name the encoding that it is in, {other}; a damaged file is in none.",
         ) from None
     form = replace(form, writing=_writing(frame))
-    return form, files.table(path, form)
+    return form, files.table(path, form), "" if encoding else guess.doubt
 
 
 def _writing(frame: pl.DataFrame) -> Writing:
     """The decimal mark, thousands and missing tokens by which most columns are numbers."""
     part = frame.head(10_000)
     best, most = Writing(), -1
-    for way in WRITINGS:
+    affixes = product(*(("", one) if one else ("",) for one in _affixes(part)))
+    for (prefix, suffix), plain in product(affixes, WRITINGS):  # without any first
+        way = replace(plain, prefix=prefix, suffix=suffix)
         tokens = {token for name in part.columns for token in _tokens(part[name], way)}
         known = tuple(token for token in MISSING_TOKENS if token in tokens)
         tried = replace(way, missing_tokens=(*known, *sorted(tokens - {*known})))
@@ -67,6 +77,23 @@ def _writing(frame: pl.DataFrame) -> Writing:
         if count > most:
             best, most = tried, count
     return best
+
+
+def _affixes(frame: pl.DataFrame) -> tuple[str, str]:
+    """What stands before and behind the numbers of most columns that have such a thing; empty for nothing."""
+    before, behind = Counter[str](), Counter[str]()
+    for name in frame.columns:
+        texts = [one.strip() for one in frame[name].unique(maintain_order=True).drop_nulls().head(_LOOKED)]
+        texts = [one for one in texts if one and one not in MISSING_TOKENS]
+        prefix, suffix = prefix_of(texts), suffix_of(texts)
+        if all(_DIGITS.fullmatch(bare(one, prefix, suffix)) for one in texts):
+            before[prefix] += 1
+            behind[suffix] += 1
+    return _commonest(before), _commonest(behind)
+
+
+def _commonest(words: Counter[str]) -> str:
+    return next((word for word, _ in words.most_common() if word), "")
 
 
 def _tokens(cells: pl.Series, way: Writing) -> set[str]:

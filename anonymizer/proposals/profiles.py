@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.gate.names import mostly_alone, names_persons, singles_out
+from anonymizer.gate.nested import parts_of
 from anonymizer.gate.traces import looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.days import day
@@ -176,7 +177,11 @@ def _look(table: Table, name: str, values: NDArray[Any], counts: Int) -> tuple[L
     few = len(values) <= max(MAX_CATEGORIES, int(counts.sum()) // 20)
     look: Look = "category" if few else "text"
     formats: tuple[str, ...] = ()
-    if dtype.is_nested() or str(dtype) in ("Binary", "Object", "Unknown"):
+    if (
+        dtype.is_nested()
+        or str(dtype) in ("Binary", "Object", "Unknown")
+        or parts_of(dict.fromkeys(texts, 1))
+    ):
         look = "nested"
     elif dtype.is_temporal():
         look = "date" if values.size and day(values[0]) is not None else "category"

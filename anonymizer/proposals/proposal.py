@@ -10,16 +10,25 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import tomli_w
 
-from anonymizer.errors import TableError
+from anonymizer.errors import TableError, list_names
 from anonymizer.gate.looks import MAX_ROWS, inspect
 from anonymizer.gate.names import RULE
 from anonymizer.gate.relations import determines_both_ways
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggest_hierarchy
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, needs_guess, person_of, propose_roles, with_guesses
+from anonymizer.proposals.roles import (
+    Proposed,
+    needs_guess,
+    perhaps_person,
+    person_of,
+    propose_roles,
+    with_guesses,
+)
 from anonymizer.tables.roles import Roles
+from anonymizer.tables.sums import caution_of_sums, sums_of
 from anonymizer.tables.table import Table
 from commons.tabular.cells import lost_by_limits
 from commons.tabular.column_names import Role
@@ -46,6 +55,8 @@ class Proposal:
         k: of the step.
         rows: of the table.
         loose: rows that the columns without a role, or with a guessed one, together single out.
+        doubt: what to know of how the file was read.
+        sums: what the last rows begin with, if they look like sums below the table.
     """
 
     dialect: Dialect
@@ -56,12 +67,43 @@ class Proposal:
     k: int
     rows: int
     loose: int = 0
+    doubt: str = ""
+    sums: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know besides: of values below limits, and of many columns without a role."""
-        said = (lost_by_limits(self.dialect.writing.missing_tokens), self._of_free())
+        """What to know besides: of encodings, sums, values below limits, and columns without a role."""
+        said = (
+            self.doubt,
+            caution_of_sums(self.sums),
+            lost_by_limits(self.dialect.writing.missing_tokens),
+            self._of_persons(),
+            self._of_short_years(),
+            self._of_free(),
+        )
         return tuple(filter(None, said))
+
+    def _of_persons(self) -> str:
+        """Where persons seem to have several rows, and nothing can be proposed that says whose they are."""
+        found = perhaps_person(self.columns)
+        if found is None:
+            return ""
+        entry = tomli_w.dumps({"person": found.name}).strip()
+        gaps = f" and once its {found.missing:,} empty cells are filled or left out" if found.missing else ""
+        return (
+            f"k counts rows, and an identifier has up to {int(found.counts.max()):,} rows of one value, so "
+            f"that rows alike may be those of one person: if so{gaps}, write {entry} below [roles]."
+        )
+
+    def _of_short_years(self) -> str:
+        columns = [one.profile for one in self.columns if one.role == "quasi_identifiers"]
+        found = [one.name for one in columns if any("%y" in form for form in one.date_formats)]
+        if not found:
+            return ""
+        return (
+            f"The years of {list_names(found)} have two digits: those up to 68 are read as of 2000 to 2068, "
+            "and births before 1969 get wrong labels. Write years of four digits in the source."
+        )
 
     def _of_free(self) -> str:
         free = _free(self.columns)
@@ -101,12 +143,13 @@ class Proposal:
         return parse(self.document, Path(), "the proposal")
 
 
-def propose(table: Table, dialect: Dialect) -> Proposal:
+def propose(table: Table, dialect: Dialect, doubt: str = "") -> Proposal:
     """Propose a specification, and correct it until a release by it passes the looks of the gate.
 
     Args:
         table: as it was read.
         dialect: of its file.
+        doubt: what to know of how the file was read.
 
     Raises:
         TableError: it has fewer than two rows, or no column that could be protected.
@@ -120,7 +163,7 @@ def propose(table: Table, dialect: Dialect) -> Proposal:
         better = _corrected(table, found)
         if better == columns:
             # only now, as the gate asks less of sensitive columns than of those without a role
-            return replace(found, columns=with_guesses(columns))
+            return replace(found, columns=with_guesses(columns), doubt=doubt, sums=sums_of(table))
         columns = better
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from anonymizer.gate.names import FEW_PERSONS, OF_NAMES
 from anonymizer.proposals.profiles import Profile
 from commons.tabular.column_names import Role, is_called, kinds_of
 
 MAX_QUASI_IDENTIFIERS: Final = 12
 """Quasi-identifiers up to which columns are added whose names say nothing: of more, little is left."""
 MIN_QUASI_IDENTIFIERS: Final = 2
-_NAMES: Final = ("surname", "given_name", "full_name")
-"""Of which several equal ones need not be one person."""
-_FEWEST_PERSONS: Final = 10
+_NAMES: Final = ("surname", "given_name", "full_name", "street")
+"""Of which several equal ones need not be one person; so are streets."""
+_ACCOUNTS: Final = ("account", "mail", "phone")
 _NONE: Final[Mapping[str, str]] = {}
 _DISTINCT: Final = 0.05
 _BATTERY: Final = 10
@@ -97,17 +98,42 @@ def _guess(one: Proposed) -> str:
 
 def person_of(columns: Sequence[Proposed]) -> Profile | None:
     """The identifier that says whose a row is where persons have several rows; None if none seems to."""
-    found = [
-        one.profile
-        for one in columns
-        if one.role == "identifiers"
-        and not one.profile.missing
-        and len(one.profile.counts) >= _FEWEST_PERSONS
-        and one.profile.counts.max(initial=0) > 1
-        and is_called(one.profile.name, "person")
-        and not is_called(one.profile.name, *_NAMES)
-    ]
-    return max(found, key=lambda one: len(one.counts), default=None)
+    return _most_values(
+        one for one in _repeating(columns) if not one.missing and is_called(one.name, "person")
+    )
+
+
+def perhaps_person(columns: Sequence[Proposed]) -> Profile | None:
+    """What may say whose a row is, where nothing surely does: an identifier that repeats, or has gaps.
+
+    Where a cell of it is empty somebody has to fill it, or to leave its row out, before it can.
+    """
+    if person_of(columns) is not None:
+        return None
+    found = [*_repeating(columns)]
+    return _most_values(one for one in found if is_called(one.name, "person")) or _most_values(found)
+
+
+def _repeating(columns: Sequence[Proposed]) -> Iterator[Profile]:
+    """The identifiers of which a value has several rows: numbers, keys, accounts and the like; no names."""
+    for one in columns:
+        found = one.profile
+        is_known = is_called(found.name, "identifier", "person", *_ACCOUNTS) or found.naming not in (
+            "",
+            OF_NAMES,
+        )
+        if (
+            one.role == "identifiers"
+            and len(found.counts) > FEW_PERSONS
+            and found.counts.max(initial=0) > 1
+            and is_known
+            and not is_called(found.name, *_NAMES)
+        ):
+            yield found
+
+
+def _most_values(profiles: Iterable[Profile]) -> Profile | None:
+    return max(profiles, key=lambda one: len(one.counts), default=None)
 
 
 def _is_measured(profile: Profile) -> bool:
@@ -128,7 +154,7 @@ def _role(profile: Profile) -> tuple[Role, str]:
     is_date = profile.look == "date"
     is_known = is_date or bool(called & {"quasi_identifiers", "sensitive"})
     if profile.look == "nested":
-        return "identifiers", "holds lists or bytes, of which nothing can be said"
+        return "identifiers", "holds lists, records or bytes, of which nothing can be said"
     if profile.naming:
         return "identifiers", profile.naming
     if len(profile.counts) <= 1:

@@ -11,6 +11,7 @@ from anonymizer.proposals.hierarchies import bounds
 from anonymizer.proposals.profiles import Profile
 from anonymizer.proposals.proposal import ROLES, Proposal
 from anonymizer.proposals.roles import Proposed
+from anonymizer.schema.documents import key_of
 from commons.tabular.column_names import Role
 from commons.tabular.dialect import Dialect
 
@@ -22,7 +23,7 @@ def write_specification(proposal: Proposal, title: str) -> str:
         proposal: to write.
         title: for people.
     """
-    warnings = "".join(f"# WARNING: {one}\n" for one in proposal.warnings)
+    warnings = "".join(f"# WARNING: {_visible(one)}\n" for one in proposal.warnings)
     head = _head(title, proposal)
     parts = [head, warnings, _PURPOSE, _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
     parts += [_hierarchies(proposal), _steps(proposal)]
@@ -171,7 +172,7 @@ def _entry(key: str, value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return _visible(tomli_w.dumps({name: 0}).removesuffix(" = 0\n"))
+    return _visible(key_of(name))
 
 
 def _toml(value: Any) -> str:

@@ -281,9 +281,17 @@ class ReleaseLedger:
         if known.releases or known.limit is not None:
             raise LedgerError(
                 f"Releases of this table are on record in {self._own}, which {self.path} would forget.",
-                f"Leave --ledger out, or move that file there first: mv {quote(str(self._own))} "
-                f"{quote(str(self.path))}",
+                self._hint(self._own),
             )
+
+    def _hint(self, own: Path) -> str:
+        """What to do instead; a move only where it writes over no records and the paths in it stay right."""
+        if self._chain.read() or self.path.parent != own.parent:
+            return "Leave --ledger out: two ledgers cannot be joined, and paths in one go from its folder."
+        return (
+            f"Leave --ledger out, or give that file the other name first: mv -n {quote(str(own))} "
+            f"{quote(str(self.path))}"
+        )
 
     @contextmanager
     def opened(self) -> Iterator[OpenLedger]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.guarantee import OF_CLASSES, Guarantee
 from anonymizer.releases.manifest import Manifest
 from anonymizer.tables.table import Table
 
@@ -79,6 +79,18 @@ class Release:
     def blurred(self) -> tuple[str, ...]:
         """The columns whose cells a step drew at random."""
         return tuple(dict.fromkeys(name for step in self.steps if step.blurs for name in step.columns))
+
+    @property
+    def is_as_before(self) -> bool:
+        """Whether classes are promised, and all rows are there with all quasi-identifiers as they were.
+
+        So it is where the table had these classes before.
+        """
+        if self.original is None or len(self) < len(self.original):
+            return False
+        names = set(self.original.roles.quasi_identifiers)
+        stays = names <= set(self.table.names) and names.isdisjoint(self.changed)
+        return stays and any(one.kind in OF_CLASSES for one in self.guarantees)
 
     @property
     def native(self) -> Any:

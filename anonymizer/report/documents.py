@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from anonymizer.documents.attacks.naming import STAGES, NamedFirst, Stage
 from anonymizer.documents.direct.figures import LANGUAGE_NAMES, FirstPassFigure, figure_of, kinds_of_text
+from anonymizer.documents.languages.detect import tells
 from anonymizer.documents.sanitization.treated import SanitizedFolder, parts
 from anonymizer.documents.specification import Direct, SanitizeSpec
 from anonymizer.documents.texts.text import LANGUAGES, Language
@@ -61,6 +62,14 @@ def document_cautions(
         for one in treated
         if one.own
     ]
+    untold = [one for one in treated if not tells(one.sanitized.document.text, one.language)]
+    for language in dict.fromkeys(one.language for one in untold):
+        those = [one.name for one in untold if one.language == language]
+        found.append(
+            f"Nothing in the text of {list_names(those, 'documents')} tells its language: it was read as "
+            f"{LANGUAGE_NAMES[language]}, as was said or as the other documents are. In another language "
+            "names are not found."
+        )
     kept = [one for one in spec.decisions if one.keeps]
     if kept:
         found.append(f"A person kept {len(kept)} places as they are; their reasons are in the manifest.")
@@ -189,9 +198,10 @@ def _known(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
     figure = figure_of(language, spec.kind)
     why = ""
     if not spec.kind:
+        kinds = ", ".join(kinds_of_text(language))
         why = (
-            "their kind is not said. Name it (--kind) if it is one of those that were measured "
-            f"({', '.join(kinds_of_text())}), or measure texts of yours by duetto recognizer evaluate."
+            f"their kind is not said. Name it (--kind) if it is one of those that were measured ({kinds}), "
+            "or measure texts of yours by duetto recognizer evaluate."
         )
     elif figure is None:
         why = (

@@ -9,6 +9,7 @@ import numpy as np
 import tomli_w
 
 from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.schema.documents import key_of
 from anonymizer.tables.table import Table
 
 MIN_ROWS: Final = 5
@@ -46,9 +47,11 @@ def _toml(document: Mapping[str, Any]) -> str:
     parts = ["".join(_line(key, one) for key, one in document.items() if not _is_table(one))]
     for key, one in document.items():
         if isinstance(one, list) and _is_table(one):
-            parts += [f"[[{_key(key)}]]\n" + "".join(_line(*entry) for entry in step.items()) for step in one]
+            parts += [
+                f"[[{key_of(key)}]]\n" + "".join(_line(*entry) for entry in step.items()) for step in one
+            ]
         elif _is_table(one):
-            parts.append(f"[{_key(key)}]\n" + "".join(_line(*entry) for entry in one.items()))
+            parts.append(f"[{key_of(key)}]\n" + "".join(_line(*entry) for entry in one.items()))
     return "\n".join(filter(None, parts))
 
 
@@ -60,7 +63,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _line(key: str, value: Any) -> str:
-    return f"{_key(key)} = {_inline(value)}\n"
+    return f"{key_of(key)} = {_inline(value)}\n"
 
 
 def _inline(value: Any) -> str:
@@ -71,10 +74,6 @@ def _inline(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_inline, value)) + "]"
     return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
-
-
-def _key(name: str) -> str:
-    return tomli_w.dumps({name: 0}).removesuffix(" = 0\n")
 
 
 def _entries(

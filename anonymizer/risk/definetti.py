@@ -63,6 +63,10 @@ class GroupedPersons:
         return PersonRows(self.codes).shares(np.zeros_like(self.codes))
 
 
+class ManyValuesError(TableError):
+    """A column has more than `MAX_VALUES` values, of which nobody guesses one."""
+
+
 @dataclass(frozen=True, slots=True)
 class DefinettiRisk:
     """What the attack comes to.
@@ -98,7 +102,8 @@ def persons_by_group(
         randomness: draws `MAX_PERSONS` of more, and fewer where there are many classes.
 
     Raises:
-        TableError: the column has too many values, or nobody fits in one group only.
+        ManyValuesError: the column has too many values.
+        TableError: nobody fits in one group only.
     """
     placed = PlacedRelease.of(original, release)
     values, theirs, truth = _values(original, release.table, column)
@@ -139,7 +144,8 @@ def persons_by_decoys(
         randomness: draws `MAX_PERSONS` of more.
 
     Raises:
-        TableError: the column has too many values, or it is not known whose a row is.
+        ManyValuesError: the column has too many values.
+        TableError: it is not known whose a row is.
     """
     if release.persons is None:
         raise TableError("It is not known whose a row is.", "Measure the release as it is made.")
@@ -162,7 +168,9 @@ def _codes(original: Table) -> Int:
 
 def _check_values(values: int, column: str) -> None:
     if values > MAX_VALUES:
-        raise TableError(f"Column {column!r} has {values:,} values.", f"Name one of at most {MAX_VALUES}.")
+        raise ManyValuesError(
+            f"Column {column!r} has {values:,} values.", f"Name one of at most {MAX_VALUES}."
+        )
 
 
 def _found(placed: PlacedRelease, groups: Int, count: int, randomness: Randomness) -> tuple[Int, Int]:

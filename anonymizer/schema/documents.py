@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+import tomli_w
+
 from anonymizer.errors import FileError, SpecError
 from commons.settings.table import StrictTable
 from commons.settings.toml import read
@@ -55,3 +57,8 @@ def document_of(path: Path) -> dict[str, Any]:
         SpecError: it is not TOML; says where.
     """
     return read(path, SpecError, float, unreadable=FileError)
+
+
+def key_of(name: str) -> str:
+    """The name of a column as a key of a specification, in quotes where it has blanks or brackets."""
+    return tomli_w.dumps({name: 0}).removesuffix(" = 0\n")

@@ -20,6 +20,7 @@ from typing_extensions import override
 from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.schema.columns import Column
+from anonymizer.schema.documents import key_of
 from anonymizer.tables.declared import declared_numbers, gaps
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -221,8 +222,8 @@ def domain_of(
         if declared.categories is None:
             raise TableError(
                 f"Column {name!r} has no declared categories or bounds, and cells must not decide them.",
-                f'Write below [columns]: {name} = {{ type = "category", categories = ["a", "b"] }}, or '
-                '{ type = "integer", bounds = [0, 120] }; or leave it out of columns.',
+                f'Write below [columns]: {key_of(name)} = {{ type = "category", categories = ["a", "b"] }}, '
+                'or { type = "integer", bounds = [0, 120] }; or leave it out of columns.',
             )
         return Categories(name, gap, declared.categories, label=GAP if known else None)
     if declared.lower is None or declared.upper is None:

@@ -10,6 +10,7 @@ from anonymizer.errors import TableError
 
 UNNAMED: Final = "column-"
 """What the one column without a name is called, before its place."""
+RENAME: Final = "Rename it: * and names from ^ to $ are patterns."
 
 
 def name_columns(path: Path, cells: Sequence[str], line: str) -> list[str]:
@@ -21,7 +22,7 @@ def name_columns(path: Path, cells: Sequence[str], line: str) -> list[str]:
         line: what the first line is called: `line` or `row`.
 
     Raises:
-        TableError: several columns have no name, or two have the same.
+        TableError: several columns have no name, two have the same, or one is a pattern of names.
     """
     places = [place for place, name in enumerate(cells, 1) if not name]
     if len(places) > 1:
@@ -33,4 +34,11 @@ def name_columns(path: Path, cells: Sequence[str], line: str) -> list[str]:
     for name in names:
         if names.count(name) > 1:
             raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
+        if is_pattern(name):
+            raise TableError(f"{path} has a column {name!r}, which stands for several.", RENAME)
     return names
+
+
+def is_pattern(name: str) -> bool:
+    """Whether the name of a column is one by which Polars would take all columns, or those of a pattern."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))

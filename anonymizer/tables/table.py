@@ -19,6 +19,7 @@ from anonymizer.hierarchies.hierarchy import GAP, GapHierarchy, Hierarchy, text_
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Kind, numbers_of
 from anonymizer.tables.encoding import Codes, encode
+from anonymizer.tables.headers import RENAME, is_pattern
 from anonymizer.tables.order import has_categories, has_order, order_codes, order_of
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
@@ -96,7 +97,7 @@ class Table:
             dialect: how those texts are written.
 
         Raises:
-            TableError: it is no frame, or two columns have one name.
+            TableError: it is no frame, two columns have one name, or one is a pattern of names.
             RoleError: a role names a column that is not there.
             SpecError: a column is declared that is not there.
         """
@@ -110,6 +111,8 @@ class Table:
         for name in names:
             if not isinstance(name, str) or names.count(name) > 1:
                 raise TableError(f"The column name {name!r} is not a text, or stands twice.", "Rename it.")
+            if is_pattern(name):
+                raise TableError(f"The column name {name!r} stands for several columns.", RENAME)
         given = roles or Roles()
         given.check(names)
         declared = schema or Schema()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, NoReturn
 
 from commons.tabular.dialect import PLAIN, SEPARATORS, Dialect
-from commons.tabular.encodings import guess_encoding, is_same
+from commons.tabular.encodings import Guess, guess_encoding, is_same
 from commons.tabular.footers import MAX_LINES, sums_below
 from commons.tabular.headers import are_units, joined_names
 from commons.tabular.separators import (
@@ -114,15 +114,18 @@ class CsvFile:
             found: bytes = raw.read(_START)
             return found
 
-    def guess_encoding(self) -> str:
+    def guess_encoding(self) -> Guess:
         """The likeliest encoding of the whole file. Raises as `explained`."""
         with self.explained(), self.binary() as raw:
             return guess_encoding(iter(partial(raw.read, _START), b""))
 
-    def guess_dialect(self) -> Dialect:
-        """The encoding and the separator that it seems to have, a comma not stated. Raises as `explained`."""
-        encoding = self.guess_encoding()
-        return Dialect(self.guess_separator(encoding), encoding)
+    def guess_dialect(self) -> tuple[Dialect, str]:
+        """The encoding and the separator that it seems to have, a comma not stated; and what to do in doubt.
+
+        Raises as `explained`.
+        """
+        guess = self.guess_encoding()
+        return Dialect(self.guess_separator(guess.encoding), guess.encoding), guess.doubt
 
     def guess_separator(self, encoding: str) -> str:
         """The separator that its beginning seems to have; empty for a comma. Raises as `explained`."""
@@ -228,7 +231,7 @@ class CsvFile:
         Raises:
             Exception: `fail`.
         """
-        guess = self.guess_encoding()
+        guess = self.guess_encoding().encoding
         if guess == "utf-8" and self.dialect.is_utf8:
             guess = "cp1252"
         said = "UTF-8" if self.dialect.is_utf8 else self.dialect.encoding
@@ -271,7 +274,7 @@ class CsvFile:
 
     def _check_encoding(self, start: bytes) -> None:
         """Refuse UTF-8 that is declared as something else: its letters would be read as pairs of others."""
-        if self.dialect.is_utf8 or start.isascii() or guess_encoding([start]) != "utf-8":
+        if self.dialect.is_utf8 or start.isascii() or guess_encoding([start]).encoding != "utf-8":
             return
         raise self.fail(
             f"{self.called} is in UTF-8, and {self.document} says {self.dialect.encoding!r}.",
@@ -280,7 +283,7 @@ class CsvFile:
 
     def _check_names(self, names: Sequence[str], start: bytes) -> None:
         if any("\0" in name for name in names):
-            guess = guess_encoding([start])
+            guess = guess_encoding([start]).encoding
             if guess.startswith(("utf-16", "utf-32")) and not is_same(guess, self.dialect.encoding):
                 said = "UTF-8" if self.dialect.is_utf8 else self.dialect.encoding
                 raise self.fail(

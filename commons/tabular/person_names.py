@@ -76,17 +76,18 @@ _DIFFERENT: Final = 3
 """Listed names that must be there: a category may be called Charlotte or Adams by chance."""
 
 
-def holds_names(counts: Mapping[str, int]) -> bool:
+def holds_names(counts: Mapping[str, int], *, least: int = _DIFFERENT) -> bool:
     """Whether half of the cells of a column, and half of its different values, are names of persons.
 
     Args:
         counts: how often each text occurs.
+        least: names that must be there: one where the column is called like persons.
     """
     kana = {text: found for text in counts if (found := _of_japan(text)) is not None}
     is_of_persons = _GIVEN_OF_KANA * sum("given" in found for found in kana.values()) >= len(kana)
     named = {text for text in counts if is_name(text) and (is_of_persons or not kana.get(text))}
     named |= _alone({text for text in counts if text not in named})
-    if len(named) < max(_DIFFERENT, len(counts) / 2):
+    if len(named) < max(least, len(counts) / 2):
         return False
     return 2 * sum(counts[text] for text in named) >= sum(counts.values())
 
@@ -95,14 +96,17 @@ def look_like_names(counts: Mapping[str, int]) -> bool:
     """Whether half of the cells of a column have the form of names of persons, listed or not.
 
     A title, `Weber, A.`, an initial, or two words with capitals, of which there have to be many. Where
-    nothing else speaks for persons that says little: so are diseases and towns written.
+    nothing else speaks for persons that says little: so are diseases and towns written. Of the others one is
+    enough.
 
     Args:
         counts: how often each text occurs.
     """
     forms = {text: form for text in counts if (form := _form(text))}
-    if len(forms) < max(_DIFFERENT, len(counts) / 2) or 2 * sum(counts[one] for one in forms) < sum(
-        counts.values()
+    if (
+        not forms
+        or len(forms) < len(counts) / 2
+        or 2 * sum(counts[one] for one in forms) < sum(counts.values())
     ):
         return False
     plain = sum(form == "words" for form in forms.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import logging
 import os
 import signal
@@ -197,23 +198,35 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
             daemon.start()
             say_ready()
             _say_ready(config, daemon.address, as_json=as_json)
-            daemon.load()
             while not stopping.wait(1.0):
                 if draining.is_set():
                     draining.clear()
                     daemon.drain.start()
                 if daemon.drain.is_over:
                     stopping.set()
-                daemon.follow_dates()
+                with _too_few_files_survived():
+                    daemon.follow_dates()
                 if reloading.is_set():
                     reloading.clear()
-                    _reload(daemon)
+                    with _too_few_files_survived():
+                        _reload(daemon)
         finally:
             log.info("stopping")
             status = OK if stopping.is_set() else INTERNAL
             _leave_within(_END_SECONDS, status)
             daemon.stop()
             _leave_within(_LEAVE_SECONDS, status)
+
+
+@contextmanager
+def _too_few_files_survived() -> Iterator[None]:
+    """Log that there were no more open files for something that the daemon does again, and go on."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        log.error("too many open files; the daemon goes on: %s", problem)
 
 
 def _leave_within(seconds: float, status: int = OK) -> None:

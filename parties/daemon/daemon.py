@@ -155,11 +155,16 @@ class Daemon:
     def start(self) -> None:
         """Serve; returns when both ports answer.
 
+        What understands and runs jobs is loaded first: once the port for peers is open, strangers may hold
+        so many files that an import fails.
+
         Raises:
-            ConfigError: a port does not answer, or the peers' port speaks an old TLS.
+            ConfigError: a port does not answer, the peers' port speaks an old TLS, or the files of the
+                program were changed since it started.
             UsageError: there are no kernels as the environment asks for, and so every job would fail.
         """
         make_kernels(Workspace())
+        self._manager.load()
         if self._metrics is not None:
             self._metrics.start()
         self._control.start()
@@ -185,14 +190,6 @@ class Daemon:
         self._keeper.follow()
         self._filler.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
-
-    def load(self) -> None:
-        """Load what understands jobs, so that the first one need not wait for it.
-
-        Raises:
-            ConfigError: the files of the program were changed since it started.
-        """
-        self._manager.load()
 
     def reload(self) -> Reloaded:
         """Read configuration, peers, certificate, policy and catalog again; if one is wrong, nothing changes.

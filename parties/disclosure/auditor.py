@@ -79,4 +79,5 @@ class JobAuditor:
 def _of(table: ShownTable, identities: NDArray[np.uint64]) -> Shown:
     members = table.members
     amounts = None if members.amounts is None else np.atleast_2d(members.amounts)
-    return Shown(identities[members.persons], members.cells, table.equations, amounts)
+    signed = None if members.signed is None else np.atleast_2d(members.signed)
+    return Shown(identities[members.persons], members.cells, table.equations, amounts, signed)

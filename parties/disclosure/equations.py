@@ -87,21 +87,27 @@ class Shown:
         equations: the cells that each opened number adds up, 0 or 1, shape (opened, cells).
         amounts: what each entry adds to the sums that were opened beside each count, not negative, shape
             (sums, n); None where only counts were opened.
+        signed: the same counted from 0 where amounts are not, of the same shape; else None. Whoever has a
+            count beside a sum counts from any number, so that nobody may dominate either.
     """
 
     persons: NDArray[np.uint64] = field(repr=False)
     cells: Ints = field(repr=False)
     equations: NDArray[np.bool_] = field(repr=False)
     amounts: Ints | None = field(default=None, repr=False)
+    signed: Ints | None = field(default=None, repr=False)
 
     def encoded(self) -> bytes:
-        """The table as whole words of 8 bytes: persons, cells, amounts, then the equations' bits, padded."""
-        columns = [self.persons, self.cells, *([] if self.amounts is None else self.amounts)]
+        """The table as whole words of 8 bytes: persons, cells, both amounts, the equations' bits, padded."""
+        sums = [each for each in (self.amounts, self.signed) if each is not None]
+        columns = [self.persons, self.cells, *(row for each in sums for row in each)]
         bits = np.packbits(self.equations.reshape(-1)).tobytes()
         return b"".join(column.astype("<u8").tobytes() for column in columns) + bits + bytes(-len(bits) % 8)
 
     @classmethod
-    def decoded(cls, data: bytes, entries: int, shape: tuple[int, int], summed: int) -> Shown:
+    def decoded(
+        cls, data: bytes, entries: int, shape: tuple[int, int], summed: int, signed: int = 0
+    ) -> Shown:
         """What `encoded` has made of a table.
 
         Args:
@@ -109,15 +115,17 @@ class Shown:
             entries: n.
             shape: equations and cells.
             summed: how many sums there are beside each count.
+            signed: as many where they are there counted from 0 as well, else 0.
         """
-        length = (2 + summed) * entries
-        words = np.frombuffer(data[: 8 * length], dtype="<u8").reshape(2 + summed, entries)
+        length = (2 + summed + signed) * entries
+        words = np.frombuffer(data[: 8 * length], dtype="<u8").reshape(2 + summed + signed, entries)
         bits = np.unpackbits(np.frombuffer(data[8 * length :], dtype=np.uint8), count=shape[0] * shape[1])
         return cls(
             words[0].astype(np.uint64),
             words[1].astype(np.int64),
             bits.astype(np.bool_).reshape(shape),
-            words[2:].astype(np.int64) if summed else None,
+            words[2 : 2 + summed].astype(np.int64) if summed else None,
+            words[2 + summed :].astype(np.int64) if signed else None,
         )
 
     @property
@@ -205,7 +213,7 @@ class System:
 
         Looked at are the differences of each sum of the new tables and each other one, and of the
         combinations that are about the fewest persons in random orders those whose coefficients are small
-        whole numbers.
+        whole numbers. All of that once with sums as they are opened, and once counted from 0.
 
         Args:
             part: the largest part; 1 for none.
@@ -219,12 +227,17 @@ class System:
         fresh = sum(table.sums for table in self.tables[len(self.tables) - new :])
         if part >= 1 or not fresh:
             return False
-        sums = _Sums(summed)
-        if fresh * sums.count * sums.people > MAX_COMPARED:
+        ways = [_Sums(summed)]
+        if any(table.signed is not None for table in summed):
+            ways.append(
+                _Sums([replace(t, amounts=t.amounts if t.signed is None else t.signed) for t in summed])
+            )
+        if fresh * ways[0].count * ways[0].people > MAX_COMPARED:
             return True
-        return sums.differ_by_one(fresh, part) or any(
+        return any(sums.differ_by_one(fresh, part) for sums in ways) or any(
             sums.is_one(combination, part)
             for combination in _Search.of_counts(summed, random or Randomness())
+            for sums in ways
         )
 
     def _atoms(self, random: Randomness) -> tuple[Ints, Ints] | None:

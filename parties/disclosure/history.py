@@ -46,7 +46,13 @@ from parties.disclosure.log import (
     open_sealed_log,
 )
 from parties.disclosure.participants import ParticipantSet, Persons, difference
-from parties.disclosure.records import FigureRecord, JobRecord, TableRecord, check_together
+from parties.disclosure.records import (
+    FigureRecord,
+    JobRecord,
+    SignedRecord,
+    TableRecord,
+    check_together,
+)
 from parties.disclosure.secret import Secret
 from parties.ledger.accounting import Account
 from smc.errors import DuettoError
@@ -249,7 +255,7 @@ class History:
         content = table.encoded()
         digest = hashlib.sha256(content).hexdigest()
         known = {each.head.table for each in log.records() if isinstance(each.head, TableRecord)}
-        record = TableRecord(
+        fields = (
             participants.job,
             participants.account.name,
             participants.dataset,
@@ -262,6 +268,7 @@ class History:
             table.summed,
             0 if digest in known else len(content) // WORD_BYTES,
         )
+        record = TableRecord(*fields) if table.signed is None else SignedRecord(*fields, len(table.signed))
         log.append(record, content if record.stored else b"")
 
     def _reveals(self, log: _Log, participants: ParticipantSet, tables: Sequence[Shown]) -> bool:
@@ -276,7 +283,7 @@ class History:
             repr((group, participants.minimum, participants.dominance, len(fresh))).encode()
         )
         for table in system.tables:
-            what.update(repr((table.equations.shape, table.summed)).encode())
+            what.update(repr((table.equations.shape, table.summed, table.signed is None)).encode())
             what.update(hashlib.sha256(table.encoded()).digest())
         if self._judged is None or self._judged[0] != what.digest():
             found = (
@@ -309,7 +316,8 @@ class History:
         for digest, head in found.items():
             data = _verified(self.path, log, stored.get(digest), digest)
             shape = (head.equations, head.cells)
-            shown = Shown.decoded(data, head.entries, shape, head.summed)
+            signed = head.signed if isinstance(head, SignedRecord) else 0
+            shown = Shown.decoded(data, head.entries, shape, head.summed, signed)
             tables.append(replace(shown, persons=participants.renamed(shown.persons)))
         fresh = {hashlib.sha256(table.encoded()).hexdigest(): table for table in new}
         return tables, [table for digest, table in fresh.items() if digest not in found]
@@ -361,7 +369,7 @@ class History:
         return np.frombuffer(data, dtype="<u8").astype(np.uint64)
 
     def _open(self) -> AbstractContextManager[_Log]:
-        return open_sealed_log(self.path, (JobRecord, FigureRecord, TableRecord), self._parsed)
+        return open_sealed_log(self.path, (JobRecord, FigureRecord, TableRecord, SignedRecord), self._parsed)
 
 
 def _verified(path: Path, log: _Log, record: _Record | None, digest: str) -> bytes:

@@ -82,6 +82,17 @@ class TableRecord:
     stored: int
 
 
+@dataclass(frozen=True, slots=True)
+class SignedRecord(TableRecord):
+    """One exact table some of whose sums have a bound below 0.
+
+    Attributes:
+        signed: how many sums follow counted from 0, behind those that are not.
+    """
+
+    signed: int
+
+
 def check_together(earlier: JobRecord, participants: ParticipantSet) -> None:
     """Check that a clustering, or what would lie beside one, is the only exact figure of known persons.
 

@@ -149,6 +149,21 @@ def longest(pem: bytes) -> int:
     )
 
 
+def gap(pem: bytes, now: dt.datetime) -> dt.datetime | None:
+    """When a certificate begins before which a party would have none that is valid; None without such a gap.
+
+    Args:
+        pem: the party's certificates.
+        now: the time; a certificate may begin within a day of it, since clocks differ.
+    """
+    latest = now + dt.timedelta(days=1)
+    for each in sorted(x509.load_pem_x509_certificates(pem), key=lambda one: one.not_valid_before_utc):
+        if each.not_valid_before_utc > latest:
+            return each.not_valid_before_utc
+        latest = max(latest, each.not_valid_after_utc)
+    return None
+
+
 def pins(pem: bytes) -> dict[str, dt.datetime]:
     """The SHA-256 of each certificate in DER, hexadecimal, and when that certificate ends."""
     return {

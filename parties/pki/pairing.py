@@ -237,19 +237,29 @@ def is_older(found: Pairing, paired: Pairing) -> bool:
 def require_valid(found: Pairing, now: dt.datetime | None = None) -> None:
     """Refuse to pair with a file of which no certificate is valid any more, or one for longer than is usual.
 
-    The end is the only way in which a certificate whose key was stolen is given up for certain.
+    The end is the only way in which a certificate whose key was stolen is given up for certain. So each is
+    valid for `certificate.LONGEST_DAYS` at most, and follows now or the one before without a gap: together
+    they end within twice that.
 
     Raises:
-        PairingError: all have ended, or one is valid for more than `certificate.LONGEST_DAYS`.
+        PairingError: all have ended, one is valid for longer, or one begins after the end of the one before.
     """
+    now = now or dt.datetime.now(dt.UTC)
+    name = found.identity.name
     if (days := certificate.longest(found.identity.certificates)) > certificate.LONGEST_DAYS:
         raise PairingError(
-            f"A certificate in the pairing file of {found.identity.name!r} is valid for {days} days; at most "
+            f"A certificate in the pairing file of {name!r} is valid for {days} days; at most "
             f"{certificate.LONGEST_DAYS} are taken.",
-            f"Ask {found.identity.name!r} what that is, and to run `duetto keys renew --at-once`.",
+            f"Ask {name!r} what that is, and to run `duetto keys renew --at-once`.",
         )
-    if certificate.ends(found.identity.certificates) <= (now or dt.datetime.now(dt.UTC)):
-        name = found.identity.name
+    if (late := certificate.gap(found.identity.certificates, now)) is not None:
+        raise PairingError(
+            f"A certificate in the pairing file of {name!r} begins on {late:%Y-%m-%d} only, and none is "
+            "valid until then.",
+            f"Check the clocks of both sides. If they are right, ask {name!r} what that is, and to run "
+            "`duetto keys renew --at-once`.",
+        )
+    if certificate.ends(found.identity.certificates) <= now:
         raise PairingError(
             f"The certificate in the pairing file of {name!r} has ended.",
             f"Ask {name!r} to run `duetto keys renew`, and for the file that it writes.",

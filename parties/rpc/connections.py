@@ -9,11 +9,14 @@ holds connections keeps nobody out. No descriptor is copied: gRPC polls its own,
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import logging
 import os
+import resource
 import socket
 import stat
+import struct
 import threading
 import time
 from collections import Counter, defaultdict
@@ -35,11 +38,24 @@ OF_ONE_PEER: Final = 16
 SILENT_SECONDS: Final = 15.0
 """How long a connection may be without a call; the handshake is over long before."""
 
+SILENT_BYTES: Final = 9 << 20
+"""What may come over a connection without a call: the window of its first call, and some more.
+
+Headers without end are no call, are not bound by the window, and gRPC holds all of them in memory.
+"""
+
 _BETWEEN_LOOKS = 0.05
 _QUIET_SECONDS = 60.0
 """The log has one line about connections that were shut in this time."""
 
+_RECEIVED: Final = struct.Struct("=Q")
+_RECEIVED_AT: Final = 128
+"""Where `tcpi_bytes_received` is in Linux's `struct tcp_info`, behind 8 bytes, 24 words and 3 longs."""
+
+_TOLD_BYTES: Final = _RECEIVED_AT + _RECEIVED.size
 _DESCRIPTORS: Final = "/proc/self/fd"
+_MOST_DESCRIPTORS: Final = 1 << 16
+"""So many are tried where they cannot be listed: the system gives the lowest that are free."""
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +83,7 @@ class Connections:
         of_one_address: those of one address.
         of_one_peer: connections over which one peer has called.
         silent_seconds: how long a connection may be without a call.
+        silent_bytes: what may come over it until then.
         clock: says what time it is, in seconds from any moment.
     """
 
@@ -77,10 +94,11 @@ class Connections:
         of_one_address: int = OF_ONE_ADDRESS,
         of_one_peer: int = OF_ONE_PEER,
         silent_seconds: float = SILENT_SECONDS,
+        silent_bytes: int = SILENT_BYTES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._strangers, self._of_one_address, self._of_one_peer = strangers, of_one_address, of_one_peer
-        self._silent_seconds = silent_seconds
+        self._silent_seconds, self._silent_bytes = silent_seconds, silent_bytes
         self._clock = clock
         self._port = 0
         self._lock = threading.Lock()
@@ -159,11 +177,16 @@ class Connections:
             return True
 
     def _watch(self) -> None:
-        strangers = 0
+        strangers = 1
         while not self._stopped.is_set():
-            self._woken.wait(1.0 if strangers or self._shut else None)
+            if not strangers:  # else what comes over their connections is counted
+                self._woken.wait(1.0 if self._shut else None)
             self._woken.clear()
-            strangers = self.look()
+            try:
+                strangers = self.look()
+            except Exception as problem:  # without this thread nobody counts strangers any more
+                log.error("connections cannot be counted: %s: %s", type(problem).__name__, problem)
+                strangers = 1
             self._stopped.wait(_BETWEEN_LOOKS)
 
     def _first_look(self, key: _Key, now: float) -> _Connection:
@@ -177,6 +200,8 @@ class Connections:
         for key in oldest_first:
             if now - strangers[key].since > self._silent_seconds:
                 going[key] = f"no call in {self._silent_seconds:g} seconds"
+            elif _received(key[0]) > self._silent_bytes:
+                going[key] = f"no call in {self._silent_bytes >> 20} MiB"
             else:
                 networks[_network(strangers[key].end)].append(key)
         for network, keys in networks.items():
@@ -203,12 +228,22 @@ def _beyond(oldest_first: list[_Key], most: int) -> Iterable[_Key]:
 
 def _sockets() -> list[_Key]:
     found = []
-    for name in os.listdir(_DESCRIPTORS):
+    for descriptor in _descriptors():
         with suppress(OSError):
-            status = os.fstat(int(name))
+            status = os.fstat(descriptor)
             if stat.S_ISSOCK(status.st_mode):
-                found.append((int(name), status.st_ino))
+                found.append((descriptor, status.st_ino))
     return found
+
+
+def _descriptors() -> Iterable[int]:
+    """Those that this process may have open. To list them takes one itself, and there may be none left."""
+    try:
+        return [int(name) for name in os.listdir(_DESCRIPTORS)]
+    except OSError as problem:
+        if problem.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        return range(min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], _MOST_DESCRIPTORS))
 
 
 def _far_end(descriptor: int, port: int) -> End | None:
@@ -225,6 +260,21 @@ def _far_end(descriptor: int, port: int) -> End | None:
         return None
     finally:
         plain.detach()  # it is gRPC's to close
+
+
+def _received(descriptor: int) -> int:
+    """Bytes that have come over a connection; 0 where the system does not say."""
+    try:
+        plain = socket.socket(fileno=descriptor)
+    except OSError:
+        return 0
+    try:
+        told = plain.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TOLD_BYTES)
+    except OSError:
+        return 0
+    finally:
+        plain.detach()
+    return int(_RECEIVED.unpack_from(told, _RECEIVED_AT)[0]) if len(told) == _TOLD_BYTES else 0
 
 
 def _shut(key: _Key) -> bool:

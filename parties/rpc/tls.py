@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,9 @@ HANDSHAKE_MS = 5_000
 
 IDLE_MS = 300_000
 """How long a connection of a peer may be without a call; the peer's next call makes another."""
+
+MOST_CONNECTIONS: Final = 2048
+"""Connections of the port at once, where files suffice: of peers, and of strangers until they are counted."""
 
 _SERVER_PERMITS_MS = 1000
 _MIN_BACKOFF_MS = 500
@@ -106,7 +110,15 @@ def server_options(keepalive: Keepalive) -> tuple[tuple[str, int | str], ...]:
         ("grpc.so_reuseport", 1),
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
         ("grpc.max_connection_idle_ms", IDLE_MS),
+        # Beyond, gRPC closes what comes before it shakes hands, faster than `connections` can count.
+        ("grpc.max_allowed_incoming_connections", most_connections()),
     )
+
+
+def most_connections() -> int:
+    """Connections that one server of the port has at most: half of the files are left for all else."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if files == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, files // 2)
 
 
 def key_exchange_of(context: grpc.ServicerContext) -> str:

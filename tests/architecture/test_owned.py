@@ -14,6 +14,7 @@ OWNERS = frozenset(
         "smc.analyses.clustering.census",
         "smc.analyses.disclosure.limits",
         "smc.analyses.matching.aggregates.columns",
+        "smc.analyses.models.matched_sides",
         "smc.analyses.statistics.horizontal.exact",
         "smc.analyses.studies.declared",
     }
@@ -21,6 +22,19 @@ OWNERS = frozenset(
 """Who says of a value that the holder's own catalog or policy says it: the own limits of a contract, declared
 bounds of a local column, those that a peer's catalog declares of the peer's columns, and the reference of
 exact tables. Whoever adds a module has to look at where its number comes from."""
+
+WEIGHS = {
+    "smc.analyses.clustering.census": {"ClusterSums"},
+    "smc.analyses.disclosure.amounts": {"Members", "Sum"},
+    "smc.analyses.models.matched_limits": {"Sum"},
+    "smc.analyses.models.matched_outcomes": {"OutcomePart"},
+    "smc.analyses.models.stated": {"Members"},
+    "smc.analyses.statistics.horizontal.curves_run": {"Members"},
+    "smc.analyses.statistics.horizontal.exact": {"Members", "Weighed"},
+}
+"""Where something is made that dominance, or an auditor, looks at. Whoever adds a place has to take what rows
+add to a sum from `smc.analyses.disclosure.amounts`, as those do that do not count persons: `stated` has
+products of columns, and counts each from 0 where its bound is below; `matched_limits` has information."""
 
 SHOWS = frozenset({"reveal", "agree"})
 """What tells the peer something in the room of the release."""
@@ -38,6 +52,18 @@ def owned(tree: ast.AST) -> Iterator[int]:
 def test_only_these_call_a_value_owned() -> None:
     found = {m.name for m in modules("smc", "parties") if any(True for _ in owned(m.tree))}
     assert found == OWNERS
+
+
+def test_only_these_say_what_rows_add_to_a_sum() -> None:
+    wanted = {each for places in WEIGHS.values() for each in places}
+    found: dict[str, set[str]] = {}
+    for module in modules("smc"):
+        if not module.name.startswith("smc.analyses"):
+            continue
+        for node in nodes(module.tree):
+            if isinstance(node, ast.Call) and called(node) in wanted:
+                found.setdefault(module.name, set()).add(called(node))
+    assert found == WEIGHS
 
 
 def told_too_late(tree: ast.AST) -> list[str]:

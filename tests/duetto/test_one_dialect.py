@@ -123,18 +123,18 @@ def test_both_name_the_same_key(tmp_path, content, hint):
 
 def guesses(path: Path) -> tuple[Dialect, Dialect]:
     """The dialect of a file by the catalog and by the anonymizer, without what columns say."""
-    seen, _ = guess_table_dialect(path)
-    return guess_dialect(path), replace(seen, writing=Writing())
+    seen = guess_table_dialect(path)[0]
+    return guess_dialect(path)[0], replace(seen, writing=Writing())
 
 
 @pytest.mark.parametrize("cells", [(token,) for token in MISSING_TOKENS] + [("--", "k.A."), ("none", "NA")])
 def test_both_take_the_same_cells_for_missing_ones(tmp_path, cells):
     path = tmp_path / "d.csv"
     path.write_text("\n".join(["weight,town", *(f"{cell},a" for cell in ("70", *cells, "82"))]) + "\n")
-    source = DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path))
+    source = DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)[0])
     column = draft(source).columns["weight"].column
     assert (column.type, set(column.tokens), column.missing) == ("integer", {*cells}, "drop")
-    dialect, table = guess_table_dialect(path)
+    dialect, table, _ = guess_table_dialect(path)
     assert set(dialect.writing.missing_tokens) == {*cells}
     assert table.is_numeric("weight")
     assert table.missing("weight").tolist() == [False, *(True for _ in cells), False]
@@ -168,7 +168,7 @@ def test_both_guess_the_same_separator(tmp_path, separator, lines):
     path = tmp_path / "d.csv"
     path.write_text("\n".join(lines).replace("_", separator) + "\n")
     stated = "" if separator == "," else separator
-    assert guess_dialect(path).delimiter == stated
+    assert guess_dialect(path)[0].delimiter == stated
     with suppress(AnonymizerError):  # a row that is too short
         assert guesses(path)[1].delimiter == stated
 

@@ -16,6 +16,7 @@ from anonymizer.documents.direct.gazetteers import words_of, words_of_list
 from anonymizer.documents.direct.lexicon import is_common
 from anonymizer.documents.languages.vocabulary import FUNCTION_WORDS
 from anonymizer.documents.texts.text import Language
+from commons.tabular.column_names import label_words
 from commons.tabular.person_names import given_names, surnames
 
 Check = Callable[[str], int]
@@ -39,11 +40,32 @@ _NO_TOWNS: Final = frozenset(
     for name in ("month", "family", "role", "not_name")
     for word in words_of(language, name)
 )
+_NO_VALUES: Final = frozenset(
+    word.lower()
+    for language in ("de", "fr", "en")
+    for name in (
+        "month",
+        "family",
+        "role",
+        "profession",
+        "not_name",
+        "field",
+        "label",
+        "title",
+        "organization",
+    )
+    for one in words_of(language, name)
+    for word in one.split()
+) | frozenset(word for words in label_words().values() for word in words)
+"""What stands in tables beside the word of a field, and is no name: other words of fields."""
 _OTHERS: Final = frozenset(
     {"the", "a", "an", "this", "that", "his", "her", "their", "my", "our", "no", "not"}
 )
 _NO_ILLNESS: Final = frozenset(
-    {"diagnosis", "prognosis", "hypnosis", "sympathy", "empathy", "diploma", "aroma", "coma"}
+    {
+        *("diagnosis", "prognosis", "hypnosis", "sympathy", "empathy", "diploma", "aroma", "coma"),
+        *("diagnose", "prognose", "hypnose", "dose", "hose", "mimose"),
+    }
 )
 _DATE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _YEARS: Final = re.compile(r"(?:1[5-9]|20|21)\d{2}[-/](?:\d{2}){1,2}")
@@ -168,6 +190,14 @@ def called(text: str) -> int:
     if words[0].rstrip(",.") in _OPENERS or words[0].lower() in _OTHERS:
         return 0
     return len(text[: titled(text)].rstrip(",;: "))
+
+
+def filled(text: str) -> int:
+    """What stands in a field for a name, unless it is what other fields are called, or begins a sentence."""
+    words = [word.strip(",.") for word in text.split()]
+    if all(word.lower() in _NO_VALUES for word in words) or words[0] in _OPENERS:
+        return 0
+    return called(text)
 
 
 def small_named(text: str) -> int:

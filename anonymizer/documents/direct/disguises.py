@@ -42,6 +42,7 @@ DISGUISES: Final[Mapping[str, Callable[[str], str]]] = {
     "look-alikes": lambda text: text.translate(_ALIKE),
     "ocr": lambda text: _RUN.sub(lambda one: _misread(one[0]), text),
     "full-width": lambda text: text.translate(_WIDE),
+    "capitals": str.upper,
 }
 """By their names; each changes the text of an identifier."""
 

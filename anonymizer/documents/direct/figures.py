@@ -149,9 +149,10 @@ def _filled(templates: int, texts: int) -> str:
     return f"one template filled {each} times" if templates == 1 else many
 
 
-def kinds_of_text() -> tuple[str, ...]:
-    """The kinds of text that were measured in any language."""
-    return tuple(dict.fromkeys(one.kind for one in known_figures() if one.kind))
+def kinds_of_text(language: Language | None = None) -> tuple[str, ...]:
+    """The kinds of text that were measured in a language; in any, if none is given."""
+    found = (one for one in known_figures() if one.kind and language in {None, one.language})
+    return tuple(dict.fromkeys(one.kind for one in found))
 
 
 def figure_of(language: Language, kind: str) -> FirstPassFigure | None:

@@ -55,6 +55,30 @@ _ARTICLES: Final = frozenset(
         *("l", "la", "le", "les", "un", "une", "ce", "cette", "au", "aux", "du", "des"),
     }
 )
+_DETERMINERS: Final = frozenset(
+    {
+        *("der", "die", "das", "den", "dem", "des", "am", "ans", "aufs", "beim", "im", "ins", "vom", "zum"),
+        *("zur", "als", "jeder", "jede", "jedes", "jedem", "jeden", "pro", "je"),
+        *(
+            stem + end
+            for stem in ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer", "dies", "welch")
+            for end in ("", "e", "er", "es", "em", "en")
+        ),
+    }
+)
+"""German words that nouns follow, and names do not."""
+_ADVERBS: Final = frozenset(
+    {
+        *("heute", "morgen", "bitte", "gerade", "leider", "immer", "wieder", "weiter", "später", "früher"),
+        *("unten", "oben", "hinten", "vorne", "beide", "selber", "außen", "innen", "drüben", "zusammen"),
+    }
+)
+"""German adverbs that end as adjectives do."""
+_INFLECTED: Final = re.compile(r"e[rsnm]?$")
+_NOUN: Final = re.compile(r"(?:tion|heit|keit|schaft|tät|ismus|globin|inin|itis|\w{4}ung)$")
+"""Ends of German nouns."""
+_ELIDED: Final = re.compile(r"(?:[dlDL]|[dD]ell)['’](?=[^\W\d_])")
+"""A particle without a blank behind it: d'Hondt."""
 _ENDS: Final = frozenset(".!?:;•·")
 _LONGEST_KNOWN: Final = 40
 
@@ -110,8 +134,36 @@ class Lexicon:
         towns = places(tuple(word.text for word in words))
         return [self._kind(words, at, towns[at]) for at in range(len(words))]
 
+    def _is_double(self, word: str) -> bool:
+        """Whether a word of parts with capitals is a name: Hans-Peter, Baptiste-Crane.
+
+        One part is a first name of the list; or each is in no dictionary, of which one part is enough in
+        languages that write nouns small.
+        """
+        parts = _PARTS.split(word)
+        if not 2 <= len(parts) <= 3 or not all(part[:1].isupper() and part[1:].islower() for part in parts):
+            return False
+        unknown = [not is_common(part.lower(), self.language) for part in parts]
+        enough = all if self.language == "de" else any
+        return enough(unknown) or any(part in given_names() for part in parts)
+
+    def _is_surname(self, words: Sequence[Word], at: int) -> bool:
+        """Whether a German word that is in the lexicon stands as names do, and nouns do not.
+
+        The tagger takes it for a name, and neither an article nor an adjective is before it: the lexicon has
+        common surnames, and does not tell them from nouns.
+        """
+        word = words[at]
+        if self.language != "de" or word.tag != "name" or self._begins(words, at) or _NOUN.search(word.text):
+            return False
+        before = words[at - 1]
+        inflected = (
+            before.tag == "adjective" and before.text not in _ADVERBS and _INFLECTED.search(before.text)
+        )
+        return before.text.lower() not in _DETERMINERS and before.tag != "number" and not inflected
+
     def _kind(self, words: Sequence[Word], at: int, town: str) -> Kind | None:
-        text = words[at].text
+        text = _ELIDED.sub("", words[at].text, count=1)
         plain = text.rstrip(".")
         if (
             not text[:1].isupper()
@@ -126,12 +178,16 @@ class Lexicon:
         kind: Kind | None = None
         if plain.title() in given_names():
             kind = "PERSON" if not doubtful or _is_capital(words, at + 1) else None
+        elif self._is_double(plain):
+            kind = "PERSON"
         elif plain.isupper() and (len(plain) <= _ACRONYM or known):
             kind = None
         elif town == "city" and not doubtful:
             kind = "LOC"
         elif not known and not town:
             kind = "PERSON" if words[at].tag == "person" else "MISC"
+        elif self._is_surname(words, at):
+            kind = "PERSON"
         elif self.language != "de" and not begins and self._stands_out(words, at):
             kind = "MISC"
         return kind
@@ -219,7 +275,7 @@ class Lexicon:
 
     def _weak(self, words: Sequence[Word], at: int) -> bool:
         """Whether a word has a capital and can belong to a name beside it."""
-        text = words[at].text
+        text = _ELIDED.sub("", words[at].text, count=1)
         if not text[:1].isupper() or not _WORDLIKE.fullmatch(text) or len(text) < 2:
             return False
         if text.isupper() and len(text) <= _ACRONYM and not words[at - 1].text.isupper():

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from anonymizer.documents.direct import checks
+from anonymizer.documents.direct.columns import named_cells
 from anonymizer.documents.direct.found import Found, Kind
 from anonymizer.documents.direct.gazetteers import language_file
 from anonymizer.documents.texts.text import LANGUAGES, Document, Language, Word
@@ -139,5 +140,8 @@ class Rules:
             for rule in RULES
             if rule.language in (None, self.language)
             for start, end in _matches(rule, document.text)
+        ]
+        hits += [
+            Found(start, end, "PERSON", "column") for start, end in named_cells(document.text, self.language)
         ]
         return _outermost(hits)

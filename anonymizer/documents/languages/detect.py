@@ -36,29 +36,43 @@ _SHARE: Final = 0.08
 """Of all words."""
 _FEWEST: Final = 3
 _LONG: Final = 4
-_OTHERS: Final = {
-    "nl": [
-        "het",
-        "een",
-        "van",
-        "niet",
-        "dat",
-        "zijn",
-        "werd",
-        "heeft",
-        "hij",
-        "wij",
-        "met",
-        "voor",
-        "bij",
-        "naar",
-        "ook",
-        "haar",
-    ],
-    "es": ["el", "los", "las", "del", "que", "por", "con", "una", "su", "fue", "como", "nació", "está"],
-    "it": ["il", "che", "della", "dello", "una", "con", "non", "del", "nel", "gli", "alla", "sono"],
+_OTHERS: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(words.split())
+    for name, words in {
+        "ca": "amb els les per una que del és va dels seva seu als però molt",
+        "cs": "je se na že není byl byla která který jsem ve pro nebo jako",
+        "da": "og det ikke på af til som blev hun med jeg efter også hos",
+        "es": "el los las del que por con una su fue como nació está para al lo más pero sus",
+        "fi": "ja ei että oli hän mutta myös ovat kun hänen",
+        "hu": "és az hogy nem egy volt van meg csak mint",
+        "it": "il che della dello una con non del nel gli alla sono è di dei delle nella dal stato",
+        "nl": "het een van niet dat zijn werd heeft hij wij met voor bij naar ook haar",
+        "pl": "nie się na jest że po był była oraz dla przez jego jej został",
+        "pt": "os uma não com para foi ao dos das em por mais seu sua também pelo",
+        "ro": "și în cu pe nu este fost din care pentru sau lui",
+        "sv": "och det inte på som att är av till hon från blev efter hos",
+        "tr": "ve bir bu için ile olarak ancak daha gibi sonra olan",
+    }.items()
 }
-"""Function words of languages that are not read, and share words of fields with those that are."""
+"""Function words of languages that are not read."""
+_OTHERS_CALLED: Final = {
+    "ca": "Catalan",
+    "cs": "Czech",
+    "da": "Danish or Norwegian",
+    "es": "Spanish",
+    "fi": "Finnish",
+    "hu": "Hungarian",
+    "it": "Italian",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "sv": "Swedish",
+    "tr": "Turkish",
+}
+_OTHERS_SHARE: Final = 0.04
+_SHORT: Final = 200
+"""Words of a text that may tell no language: more of them without function words are in none that is read."""
 _CLEARLY: Final = 2
 _KANA_SHARE: Final = 0.05
 _SIMPLIFIED: Final = frozenset(
@@ -106,14 +120,26 @@ def _loaded(language: str) -> Tagger:
     return _TAGGERS[language]()
 
 
+class UntoldLanguageError(LanguageError):
+    """A short text in Latin letters tells no language, be it read or not."""
+
+
+def tells(text: str, language: Language) -> bool:
+    """Whether a text reads as one in a language by itself."""
+    try:
+        return detect(text) == language
+    except TableError:
+        return False
+
+
 def check_language(text: str, language: str) -> None:
     """Check that a text is not in another language than it is said to be in: its names would not be found.
 
     Raises:
-        LanguageError: it is in letters of another language, or reads as another, with twice as many of its
-            function words.
+        LanguageError: it is in letters of another language, or reads as another, read or not, with twice as
+            many of its function words.
     """
-    check_script(text, language)
+    check_readable(text, language)
     try:
         found = detect(text)
     except TableError:
@@ -125,6 +151,24 @@ def check_language(text: str, language: str) -> None:
         raise LanguageError(
             f"The text reads as {_CALLED[found]}, and language says {language!r} of all documents.",
             _OTHERWISE,
+        )
+
+
+def check_readable(text: str, language: str) -> None:
+    """Check that a text can be in a language by its letters, and does not read as one that is not read.
+
+    Raises:
+        LanguageError: see `check_script`; or it has twice as many function words of another language.
+    """
+    check_script(text, language)
+    if language == "ja":
+        return
+    other = _not_read(text[:_READ], next(n for name, n in _told(text[:_READ]).items() if name == language))
+    if other is not None:
+        raise LanguageError(
+            f"The text reads as {_OTHERS_CALLED[other]}, which is not read, and is said to be "
+            f"{_CALLED[language]}.",
+            "Take the document out: its names would not be found.",
         )
 
 
@@ -176,7 +220,10 @@ def detect(text: str) -> Language:
         form = _of_a_form(words, counts)
         if form is not None:
             return form
-        raise LanguageError("The text is in Latin letters, and reads as none of the languages known.", _NAMED)
+        untold = len(words) <= _SHORT and _not_read(read, max(counts.values())) is None
+        raise (UntoldLanguageError if untold else LanguageError)(
+            "The text is in Latin letters, and reads as none of the languages known.", _NAMED
+        )
     if script == "Han" and count:
         raise LanguageError("The text is in Chinese characters without kana, so it may be Chinese.", _NAMED)
     raise LanguageError(f"The text is in {script if count else 'unknown'} letters.", _NAMED)
@@ -191,6 +238,20 @@ def _told(text: str) -> dict[Language, int]:
     """How many function words of each language of Latin letters a text has."""
     words = [one.lower() for one in _LATIN.findall(text)]
     return {name: sum(one in known for one in words) for name, known in _TELLING.items()}
+
+
+def _not_read(text: str, own: int) -> str | None:
+    """The language that is not read in which a text clearly is; None if there is none.
+
+    Args:
+        text: its beginning.
+        own: how many function words of a language that is read it has.
+    """
+    words = Counter(one.lower() for one in _LATIN.findall(text))
+    counts = {name: sum(words[word] for word in known) for name, known in _OTHERS.items()}
+    best = max(counts, key=lambda name: counts[name])
+    enough = max(_FEWEST, _CLEARLY * own, _OTHERS_SHARE * words.total())
+    return best if counts[best] >= enough else None
 
 
 def _of_a_form(words: Sequence[str], counts: Mapping[Language, int]) -> Language | None:

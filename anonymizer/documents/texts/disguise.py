@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -35,6 +36,10 @@ _ALIKE: Final = str.maketrans(
 
 _RUN: Final = re.compile(r"[^\W_]+")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_CAPITALS: Final = re.compile(
+    r"(?<![\w'’.-])[A-ZÀ-ÖØ-ÞŒŸ][A-ZÀ-ÖØ-ÞŒŸ'’.-]*(?:,?[^\S\n][A-ZÀ-ÖØ-ÞŒŸ][A-ZÀ-ÖØ-ÞŒŸ'’.-]*)+(?!\w)"
+)
+"""Words in capitals beside each other."""
 _FOREIGN: Final = re.compile("[\u0370-\u052f\u0531-\u0587\ua7b5\u0251\u0261\u0269]")
 _PARTED: Final = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010\u2011][^\S\n]*\n[^\S\n]*(?=[^\W\d_])")
 _PARTED_CODE: Final = re.compile(r"(?<=[-/])[^\S\n]*\n[^\S\n]*(?=\d)")
@@ -42,7 +47,7 @@ _HAN: Final = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _SPACED: Final = re.compile(r"(?<!\w)[\w+@](?: {1,4}[^\s]){2,80}(?!\w)")
 _DOTTED: Final = re.compile(r"(?<![\w'’])[^\W_](?P<sep>[.·*_-])(?:[^\W_](?P=sep)){1,60}[^\W_](?![\w'’])")
 _SPACED_HAN: Final = re.compile(
-    rf"(?:[{_HAN}]|(?<![A-Za-z\d])[A-Za-z\d])(?: {{1,4}}[{_HAN}A-Za-z\d/-]){{2,60}}(?![A-Za-z\d])"
+    rf"(?:(?!名 )[{_HAN}]|(?<![A-Za-z\d])[A-Za-z\d])(?: {{1,4}}[{_HAN}A-Za-z\d/-]){{2,60}}(?![A-Za-z\d])"
     rf"|(?:(?<![\w々])|(?<=[のはがとをにも]))[々\u4e00-\u9fff] [々\u4e00-\u9fff]"
 )
 _EMPHASIS: Final = re.compile(r"(?<=[^\W\d_])(?:\*{2,3}|~~)(?=[^\W\d_])")
@@ -53,8 +58,10 @@ _MIXED: Final = re.compile(
     r"(?<![^\W_])(?=[^\W_]{0,40}[015358|])(?=[\d|]{0,40}[^\W\d_])[^\W_|][^\W_]{2,40}(?![^\W_])"
 )
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_LIKE_DIGIT: Final = r"(?:[\dOolISB]|(?<=\S)\||\|(?=\S))"
+"""A bar between blanks parts cells."""
 _READ: Final = re.compile(
-    r"(?<![A-Za-z\d\u00c0-\u024f])[\dOolISB|]+(?:(?:[-/.]| (?=[OolISB|]{0,4}\d))[\dOolISB|]+)*"
+    rf"(?<![A-Za-z\d\u00c0-\u024f]){_LIKE_DIGIT}+(?:(?:[-/.]| (?=[OolISB|]{{0,4}}\d)){_LIKE_DIGIT}+)*"
     r"(?![A-Za-z\d\u00c0-\u024f])"
     r"|(?<=[A-Z])(?<![a-z][A-Z])\d[\dOolI]{5,14}(?![A-Za-z\d])"
 )
@@ -108,13 +115,49 @@ class Undisguised:
         """Where characters of this text stand in the original; start lies before end."""
         return self.starts[start], self.ends[end - 1]
 
+    def within(self, start: int, end: int) -> Span:
+        """Which characters of this text stand for some of the original, or for a part of them.
+
+        Empty where they are left out.
+        """
+        return bisect_right(self.ends, start), bisect_left(self.starts, end)
+
+
+def as_typed(text: str) -> Undisguised:
+    """A text without the disguises of a writer; what scanners may have misread stays as it is."""
+    found = Undisguised(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
+    for step in (_characters, _composed, _scripts, _lines, _letters):
+        found = edit_undisguised(found, step(found.text))
+    return found
+
 
 def undisguise(text: str) -> Undisguised:
     """A text as a reader takes it; itself where nothing is disguised."""
-    found = Undisguised(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
-    for step in (_characters, _composed, _scripts, _lines, _letters, _scanned):
-        found = edit_undisguised(found, step(found.text))
-    return found
+    return as_scanned(as_typed(text))
+
+
+def as_scanned(typed: Undisguised) -> Undisguised:
+    """A text in which what scanners misread is read as it was written.
+
+    A letter may be meant among digits, too (S42.11.3 is a day of the era Showa): who looks for forms should
+    look at both texts.
+
+    Args:
+        typed: the text without other disguises.
+    """
+    return edit_undisguised(typed, _scanned(typed.text))
+
+
+def in_title_case(text: str) -> str:
+    """A text, as long, in which words in capitals beside each other have one: FRAU WEISS is Frau Weiss."""
+    if not _CAPITALS.search(text):
+        return text
+    return _CAPITALS.sub(lambda run: _WORD.sub(lambda word: _titled(word[0]), run[0]), text)
+
+
+def _titled(word: str) -> str:
+    small = word[0] + word[1:].lower()
+    return small if len(small) == len(word) else word
 
 
 def skeleton(text: str) -> str:

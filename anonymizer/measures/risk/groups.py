@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Final, Generic, TypeVar
 
@@ -12,15 +12,26 @@ from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.classes import classes_of
-from anonymizer.risk.definetti import DefinettiRisk, definetti_of, definetti_risk, persons_by_decoys
+from anonymizer.risk.definetti import (
+    MAX_VALUES,
+    DefinettiRisk,
+    ManyValuesError,
+    definetti_of,
+    definetti_risk,
+    persons_by_decoys,
+)
 from anonymizer.risk.minimality import MinimalityRisk, minimality_risk
 from anonymizer.tables.randomness import Randomness
 
 T = TypeVar("T")
 
 
-class _OfGroups(Measure[Mapping[str, T]], Generic[T]):
-    """A measure of releases that rest on groups of people, by sensitive column."""
+class _OfGroups(Measure[Mapping[str, T | None]], Generic[T]):
+    """A measure of releases that rest on groups of people, by sensitive column.
+
+    A column of more values than the attacks can weigh, as costs have, has None: it does not keep the others
+    from being measured.
+    """
 
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS,)
@@ -60,6 +71,34 @@ class _OfGroups(Measure[Mapping[str, T]], Generic[T]):
         return tuple(name for name in rows.table.roles.sensitive if name not in rows.blurred)
 
 
+def _measured(names: Iterable[str], measure: Callable[[str], T]) -> dict[str, T | None]:
+    """What a measure says of each column; None where it has too many values.
+
+    Raises:
+        ManyValuesError: all of them have.
+    """
+    found: dict[str, T | None] = {}
+    problem = None
+    for name in names:
+        try:
+            found[name] = measure(name)
+        except ManyValuesError as one:
+            found[name], problem = None, one
+    if problem is not None and not any(found.values()):
+        raise problem
+    return found
+
+
+def _present(found: Mapping[str, T | None]) -> dict[str, T]:
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _left_out(title: str, found: Mapping[str, object]) -> list[tuple[str, str]]:
+    """A line that names the columns of which nothing was measured."""
+    names = [name for name, one in found.items() if one is None]
+    return [(title, f"not measured of {', '.join(names)}: more than {MAX_VALUES} values")] if names else []
+
+
 class DefinettiMeasure(_OfGroups[DefinettiRisk]):
     """How much better than by the groups alone sensitive values are guessed."""
 
@@ -73,22 +112,27 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
         return "" if reason and case.keys and _decoys(case) else reason
 
     @override
-    def measure(self, case: Case) -> Mapping[str, DefinettiRisk]:
+    def measure(self, case: Case) -> Mapping[str, DefinettiRisk | None]:
         """As `definetti_risk`, of each sensitive column; of those with decoys by what was drawn."""
-        rows, found = case.rows, {}
-        for name, gamma in _decoys(case).items():
-            drawn = persons_by_decoys(case.original, rows, name, gamma, self._randomness(case, name))
-            found[name] = definetti_of(case.original, rows, drawn)
-        for name in () if super().lacks(case) else self._named(case):
-            found[name] = definetti_risk(case.original, rows, name, self._randomness(case, name))
-        return found
+        rows, drawn = case.rows, _decoys(case)
+        others = () if super().lacks(case) else self._named(case)
+
+        def risk(name: str) -> DefinettiRisk:
+            randomness = self._randomness(case, name)
+            if name in others:
+                return definetti_risk(case.original, rows, name, randomness)
+            persons = persons_by_decoys(case.original, rows, name, drawn[name], randomness)
+            return definetti_of(case.original, rows, persons)
+
+        return _measured(dict.fromkeys((*drawn, *others)), risk)
 
     def _randomness(self, case: Case, name: str) -> Randomness:
         return case.randomness(f"{self.name} {name}")
 
     @override
-    def describe(self, found: Mapping[str, DefinettiRisk]) -> Presentation:
+    def describe(self, found: Mapping[str, DefinettiRisk | None]) -> Presentation:
         """A row for each column."""
+        known = _present(found)
         rows = [
             [
                 name,
@@ -98,7 +142,7 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
                 percent(one.by_groups),
                 percent(one.commonest),
             ]
-            for name, one in found.items()
+            for name, one in known.items()
         ]
         heads = [
             "Sensitive column",
@@ -109,20 +153,23 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
             "commonest value",
         ]
         return Presentation(
-            values={name: asdict(one) for name, one in found.items()},
+            values={name: asdict(one) for name, one in known.items()},
             lines=[
-                (
-                    "deFinetti",
-                    f"{name} guessed right for {percent(one.right)} of {one.persons:,} persons, by "
-                    f"the groups alone for {percent(one.by_groups)}",
-                )
-                for name, one in found.items()
+                *_left_out("deFinetti", found),
+                *(
+                    (
+                        "deFinetti",
+                        f"{name} guessed right for {percent(one.right)} of {one.persons:,} persons, by "
+                        f"the groups alone for {percent(one.by_groups)}",
+                    )
+                    for name, one in known.items()
+                ),
             ],
             cautions=[
                 f"Values of {name} are guessed right for {percent(one.right)} of the persons, and for "
                 f"{percent(one.surest)} of the tenth of which an attacker is surest; by the groups alone it "
                 f"would be {percent(one.by_groups)}. What is promised of groups speaks of the groups alone."
-                for name, one in found.items()
+                for name, one in known.items()
                 if max(one.right, one.surest) > one.by_groups + _CLEARLY
             ],
             text="The attacker knows the quasi-identifiers of all, learns from the release how values go "
@@ -168,16 +215,19 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
         )
 
     @override
-    def measure(self, case: Case) -> Mapping[str, MinimalityRisk]:
+    def measure(self, case: Case) -> Mapping[str, MinimalityRisk | None]:
         """As `minimality_risk`, of each sensitive column."""
-        return {
-            name: minimality_risk(case.original, case.rows, name, case.randomness(f"{self.name} {name}"))
-            for name in self._named(case)
-        }
+        return _measured(
+            self._named(case),
+            lambda name: minimality_risk(
+                case.original, case.rows, name, case.randomness(f"{self.name} {name}")
+            ),
+        )
 
     @override
-    def describe(self, found: Mapping[str, MinimalityRisk]) -> Presentation:
+    def describe(self, found: Mapping[str, MinimalityRisk | None]) -> Presentation:
         """A row for each column."""
+        known = _present(found)
         rows = [
             [
                 name,
@@ -186,21 +236,24 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
                 f"{one.right:,}",
                 f"{one.by_share:,.0f}",
             ]
-            for name, one in found.items()
+            for name, one in known.items()
         ]
         return Presentation(
-            values={name: asdict(one) for name, one in found.items()},
+            values={name: asdict(one) for name, one in known.items()},
             lines=[
-                (
-                    "minimality",
-                    f"{name} told of {one.told:,} of {one.persons:,} persons, right for {one.right:,}",
-                )
-                for name, one in found.items()
+                *_left_out("minimality", found),
+                *(
+                    (
+                        "minimality",
+                        f"{name} told of {one.told:,} of {one.persons:,} persons, right for {one.right:,}",
+                    )
+                    for name, one in known.items()
+                ),
             ],
             cautions=[
                 f"By what was joined into one class an attacker names the value of {name} for {one.told:,} "
                 f"persons and is right for {one.right:,}; shares of classes would give {one.by_share:,.0f}."
-                for name, one in found.items()
+                for name, one in known.items()
                 if one.right > one.by_share + 0.5
             ],
             text="The attacker knows the quasi-identifiers of all and how the release was made. A part of a "

@@ -14,6 +14,7 @@ from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.methods.conditions.constraint import LARGEST, Constraint, within
 from anonymizer.methods.conditions.populations import Groups, KMap, Presence
 from anonymizer.risk.classes import Contents
+from anonymizer.schema.documents import key_of
 from anonymizer.tables.table import Table
 from commons.errors import near
 
@@ -118,7 +119,7 @@ class Closeness(Constraint):
         if self.ordered and not table.is_ordered(self.column):
             raise TableError(
                 f"Column {self.column!r} holds texts without an order, and ordered t-closeness needs one.",
-                f'Declare it below [columns]: {self.column} = {{ type = "category", '
+                f'Declare it below [columns]: {key_of(self.column)} = {{ type = "category", '
                 'categories = ["low", "medium", "high"], ordered = true }.',
             )
         return super(Closeness, self).coded(table)

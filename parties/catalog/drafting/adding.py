@@ -149,11 +149,13 @@ class _Source:
         dataset: the same as a declaration without columns.
         entries: the entries of the catalog that say so.
         called: what the data set is called unless somebody says otherwise.
+        doubt: what a person should know of how it was read.
     """
 
     dataset: DatasetDeclaration
     entries: Mapping[str, Any]
     called: str
+    doubt: str = ""
 
 
 def draft_addition(path: Path, asked: Asked) -> Addition:
@@ -176,6 +178,7 @@ def draft_addition(path: Path, asked: Asked) -> Addition:
         raise ConfigError(f"The catalog has a data set {name!r} already.", "Choose another with --name.")
     population = asked.population or _population(place, known, name)
     found = draft(replace(place.dataset, name=name, population=population), asked.choices)
+    found.doubt = place.doubt
     _identify(found, asked)
     return Addition(path, before, found, place.entries, text_of(found, place.entries))
 
@@ -252,9 +255,9 @@ def _file(catalog: Path, asked: Asked) -> _Source:
     if kind is None:
         kind = entries["kind"] = "csv"
     writing = Writing(asked.decimal or ".", asked.thousands, asked.date_format)
-    dialect = Dialect(writing=writing)
+    dialect, doubt = Dialect(writing=writing), ""
     if kind == "csv":
-        seen = csvs.guess_dialect(path)
+        seen, doubt = csvs.guess_dialect(path)
         delimiter = asked.delimiter
         dialect = Dialect(
             seen.delimiter if delimiter is None else delimiter.replace("\\t", "\t").replace(",", ""),
@@ -290,7 +293,7 @@ def _file(catalog: Path, asked: Asked) -> _Source:
     for key, said in (("header", dataset.header), ("footer", dataset.footer)):
         if said:
             entries[key] = said[0] if len(said) == 1 else [*said]
-    return _Source(dataset, entries, path.name.partition(".")[0])
+    return _Source(dataset, entries, path.name.partition(".")[0], "" if asked.encoding else doubt)
 
 
 def _database(catalog: Path, asked: Asked) -> _Source:

@@ -97,6 +97,7 @@ class Draft:
         left_out: columns that are not declared, and why.
         sample: by column, the cells of the first few rows.
         total: how the last row begins where it looks like a sum below the table, such as `Total`; else empty.
+        doubt: what a person should know of how the file was read.
     """
 
     dataset: DatasetDeclaration
@@ -107,6 +108,7 @@ class Draft:
     left_out: dict[str, str] = field(default_factory=dict)
     sample: dict[str, list[str]] = field(default_factory=dict, repr=False)
     total: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

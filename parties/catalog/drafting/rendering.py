@@ -40,6 +40,8 @@ def text_of(found: Draft, source: Mapping[str, Any]) -> str:
         lines.append('# Each row counts as another person; if not, write person = "COLUMN".')
     elif not found.person:
         lines.append(f"# Each row counts as another person, told apart by {', '.join(found.key)}.")
+    if found.doubt:
+        lines.append(f"# WARNING: {found.doubt}")
     if found.total:
         lines.append(
             f"# The last row begins with {found.total!r}: leave it out, by footer = {_toml(found.total)}, "

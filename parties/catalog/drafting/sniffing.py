@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from commons.tabular.cells import MISSING_TOKENS, PREFIX, SUFFIX, above_in, limit_in, lost_by_limits
+from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in, lost_by_limits
 from commons.tabular.column_names import direct, is_called
 from commons.tabular.dialect import ISO, Writing
+from commons.tabular.units import bare, prefix_of, suffix_of
 from parties.catalog.columns.cells import CONTROL, is_missing
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.columns.hints import TIMES, date_formats, has_short_year, looks_like_code, writings
@@ -30,14 +31,6 @@ _DAYS: Final = ("date", "birth_date")
 _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
 _LABEL: Final = 40
-_SUFFIX: Final = re.compile(r"(?<=[0-9])[ \u00a0\u202f]?(?P<word>" + SUFFIX + r")$")
-_PREFIX: Final = re.compile(r"(?P<sign>[+-]?)(?P<word>" + PREFIX + r")[ \u00a0\u202f]?(?=[+-]?[0-9])")
-_CURRENCY: Final = re.compile(
-    r"[A-Z]{0,3}[$€£¥₹₽₺₩₫₪₴₦]|EUR|USD|GBP|CHF|JPY|DKK|NOK|SEK|PLN|CZK|HUF|[Ss]?Fr\.?|[Kk]r\.?"
-)
-"""What is taken for a prefix: before numbers other words make codes, such as those of diagnoses."""
-_NUMBER: Final = re.compile(r"[+-]?[0-9]")
-_PERCENT: Final = "%"
 _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
 _ODD_SHARE: Final = 0.05
@@ -200,11 +193,11 @@ def _numbers(
     if lost and len(lost) <= min(MAX_LABELS, len(weights) - 1):
         return _of_limits(text, weights, lost, likely, most, native)
     read = (below if said.below_limit else {}) | (above if said.above_limit else {})
-    prefix, suffix = _prefix(weights), _suffix(weights) or _suffix(read.values())
-    bare = {one: _bare(read.get(one, one), prefix, suffix) for one in weights}
+    prefix, suffix = prefix_of(weights), suffix_of(weights) or suffix_of(read.values())
+    plainer = {one: bare(read.get(one, one), prefix, suffix) for one in weights}
 
     def ways_of(some: Sequence[str]) -> list[Writing]:
-        return writings([bare[one] for one in some if one not in native]) or [_PLAIN] * (native >= {*some})
+        return writings([plainer[one] for one in some if one not in native]) or [_PLAIN] * (native >= {*some})
 
     ways, odd = _fitting(weights, ways_of, most)
     ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
@@ -231,31 +224,6 @@ def _numbers(
     )
     column = replace(text, type=kind, schema=schema, writing=way, missing=missing)
     return Inference(column, others, note=lost_by_limits(way.missing_tokens))
-
-
-def _suffix(texts: Iterable[str]) -> str:
-    """What stands behind all numbers, such as a unit, or behind some of them, if that is `%`; else empty."""
-    numbers = [one for one in texts if _NUMBER.match(one)]
-    words = {found["word"] if (found := _SUFFIX.search(one)) else "" for one in numbers}
-    if words <= {_PERCENT, ""}:
-        return _PERCENT if _PERCENT in words else ""
-    return words.pop() if len(words) == 1 else ""
-
-
-def _prefix(texts: Iterable[str]) -> str:
-    """The sign or the name of a currency that stands before all numbers; else empty."""
-    found = ((one, _PREFIX.match(one)) for one in texts)
-    words = {before["word"] if before else "" for one, before in found if before or _NUMBER.match(one)}
-    word = words.pop() if len(words) == 1 else ""
-    return word if _CURRENCY.fullmatch(word) else ""
-
-
-def _bare(text: str, prefix: str, suffix: str) -> str:
-    before = _PREFIX.match(text) if prefix else None
-    if before and before["word"] == prefix:
-        text = before["sign"] + text[before.end() :]
-    found = _SUFFIX.search(text)
-    return text[: found.start()] if found and suffix and found["word"] == suffix else text
 
 
 def _without(weights: Mapping[str, int], texts: tuple[str, ...]) -> dict[str, int]:

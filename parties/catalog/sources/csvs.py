@@ -88,8 +88,8 @@ def find_footer(path: Path, dialect: Dialect) -> tuple[str, ...]:
     return CsvFile(path, DataError, dialect).find_footer()
 
 
-def guess_dialect(path: Path) -> Dialect:
-    """The encoding and the separator that a file seems to have.
+def guess_dialect(path: Path) -> tuple[Dialect, str]:
+    """The encoding and the separator that a file seems to have, and what to do where the first is in doubt.
 
     Raises:
         DataError: it cannot be read, or is a database.

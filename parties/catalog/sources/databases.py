@@ -34,7 +34,9 @@ SCHEMES: Final = {
 }
 """Drivers by how an address begins."""
 
-_EXTRAS: Final = {"psycopg": "postgres", "duckdb": "duckdb", "pymysql": "mariadb"}
+EXTRAS: Final = {"psycopg": "postgres", "duckdb": "duckdb", "pymysql": "mariadb"}
+"""The extras of duetto that install drivers."""
+
 _LISTINGS: Final = {
     "sqlite3": "select name from sqlite_master where type in ('table', 'view') order by name",
     "pymysql": "select concat(table_schema, '.', table_name) from information_schema.tables "
@@ -265,7 +267,7 @@ def _module(asked: Query) -> Any:
     except ImportError:
         missing = False
     if missing:
-        package = f"'duetto[{_EXTRAS[asked.driver]}]'" if asked.driver in _EXTRAS else asked.driver
+        package = f"'duetto[{EXTRAS[asked.driver]}]'" if asked.driver in EXTRAS else asked.driver
         raise ConfigError(
             f"{asked.place} needs {asked.driver}, which is not installed.", f"Run pip install {package}."
         )

@@ -23,6 +23,8 @@ _BUFFER: Final = 1 << 20
 class ArrowCells(Sequence[Any]):
     """The cells of a column as Python values, which are made when one of them is asked for.
 
+    Each can be counted: in place of a list, struct or map stands its type, as bytes.
+
     Args:
         array: a `pyarrow.Array`.
     """
@@ -32,7 +34,15 @@ class ArrowCells(Sequence[Any]):
 
     @cached_property
     def _cells(self) -> list[Any]:
-        found: list[Any] = self.array.to_pylist()
+        import pyarrow as pa
+
+        if pa.types.is_nested(self.array.type):
+            foreign = str(self.array.type).encode()  # bytes, which no type of a column takes
+            return [foreign if there.as_py() else None for there in self.array.is_valid()]
+        try:
+            found: list[Any] = self.array.to_pylist()
+        except (OverflowError, ValueError):  # a time beyond the years that Python has
+            found = self.array.cast(pa.string()).to_pylist()
         return found
 
     @override

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -114,6 +114,16 @@ class Database:
         """Close the connection."""
         with self.translated():
             self._connection.close()
+
+    def check_writing(self) -> None:
+        """Check that the database can be written: another connection begins to, and takes that back.
+
+        Raises:
+            StorageError: this user may not write, or another program holds the database locked.
+        """
+        with self.translated(), closing(sqlite3.connect(self._path, isolation_level=None)) as other:
+            other.execute("begin immediate")
+            other.execute("rollback")
 
     def rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:
         """All rows of a query.

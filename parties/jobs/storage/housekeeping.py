@@ -101,6 +101,8 @@ class Housekeeper:
             self._doubted = True
             return
         self._doubted = False
+        if corrected := self._store.correct_times(now):
+            _LOG.warning("corrected the times of %d jobs, which a wrong clock had written", corrected)
         if self.keep_days and (deleted := self._store.prune(now, timedelta(days=self.keep_days))):
             _LOG.info("deleted %d results older than %d days", deleted, self.keep_days)
         self._store.empty_trash(now)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Sequence
 from dataclasses import fields
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from parties.contracts.contract import digest_of, parse_contract
 from parties.contracts.records import Papers, Record, Summary
 from parties.contracts.state import State
 from parties.errors import JobError
+from parties.jobs.storage.ages import Seconds, Times, latest
 from parties.jobs.storage.database import Database
 from parties.jobs.storage.results import ResultFolder
 from smc.forms import Role
@@ -48,6 +50,8 @@ class JobReader:
 
     def __init__(self, home: Path, clock: Clock = CLOCK, *, only_looks: bool = False) -> None:
         self._clock = clock
+        self._begun = clock.elapsed()
+        self._wrote: dict[str, Seconds] = {}
         self._changed = threading.Condition(threading.RLock())
         self._results = ResultFolder(home)
         self._database = Database(home / FILE, self._results, only_looks=only_looks)
@@ -56,6 +60,10 @@ class JobReader:
     def is_in_place(self) -> bool:
         """Whether the database is still the file that was opened."""
         return self._database.is_in_place
+
+    def check_writing(self) -> None:
+        """Check that jobs can be written. Raises `StorageError` if they cannot."""
+        self._database.check_writing()
 
     def close(self) -> None:
         """Close the database."""
@@ -175,9 +183,10 @@ class JobReader:
         return [_summary(row) for row in self._rows(query, (*values, -1 if limit is None else limit))]
 
     def stale(self, now: TrustedTime, age: timedelta, *states: State) -> list[Summary]:
-        """The jobs in some states whose state changed longer ago than `age`."""
-        before = text(now.moment - age)
-        return [job for job in self.all(*states) if job.updated < before]
+        """The jobs in some states whose state changed longer ago than `age`, see `ages`."""
+        looks_old = [job for job in self.all(*states) if job.updated < text(now.moment - age)]
+        old = self._older(now, age, [job.job_id for job in looks_old])
+        return [job for job in looks_old if job.job_id in old]
 
     def begun(self) -> list[tuple[str, str, str]]:
         """Digest (or name), data set and peer of all jobs whose run began; the oldest first."""
@@ -235,11 +244,28 @@ class JobReader:
     def proposed_bytes(self, peer: str, age: timedelta) -> int:
         """About what a peer's proposals of this time take on the disk, those that have ended included."""
         query = (
-            "select coalesce(sum(? + ? * length(contract)), 0) from jobs join papers using (job_id) "
-            "where peer = ? and not outgoing and created between ? and ?"
+            "select job_id, ? + ? * length(contract) from jobs join papers using (job_id) "
+            "where peer = ? and not outgoing"
         )
-        since, now = text(self._clock.earliest() - age), self._clock.stamp()
-        return int(self._rows(query, (_JOB_BYTES, _COPIES, peer, since, now))[0][0])
+        now = self._clock.earliest()
+        with self._changed:
+            times = self._latest(now)
+            sizes = self._rows(query, (_JOB_BYTES, _COPIES, peer))
+        since = text(now - age)
+        return sum(int(size) for job_id, size in sizes if times[job_id].created >= since)
+
+    def _older(self, now: TrustedTime, age: timedelta, names: Sequence[str]) -> set[str]:
+        """Which of these jobs changed longer ago than `age`, at the latest time that this can have been."""
+        if not names:
+            return set()
+        times, before = self._latest(now.moment), text(now.moment - age)
+        return {name for name in names if name in times and times[name].updated < before}
+
+    def _latest(self, now: datetime) -> dict[str, Times]:
+        with self._changed:
+            found = self._rows("select job_id, created, updated from jobs order by number")
+            rows = [(name, Times(created, updated)) for name, created, updated in found]
+            return latest(rows, self._wrote, now, self._clock.elapsed(), self._begun)
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:
         with self._changed:

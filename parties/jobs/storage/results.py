@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,7 @@ _PLAIN: Final = ".json"
 
 
 class ResultFolder:
-    """The folder of a party's results, made with mode 0700 when the first one is written.
+    """The folder of a party's results, made with mode 0700 when the first run begins.
 
     Args:
         home: the folder of the party; the results are in `results` there, under `keys/results.key`.
@@ -128,14 +128,21 @@ class ResultFolder:
 
     # What lies aside
 
-    def set_aside(self, job_id: str) -> Path:
+    def set_aside(self, job_id: str, when: datetime) -> Path:
         """Put a result aside whose job is not known here as one that has kept it; returns its place.
 
         Raises:
             StorageError: it cannot be renamed.
         """
         with self._doing(job_id, "put aside"):
-            return self._file(job_id).rename(self._file(job_id, _UNKNOWN))
+            place = self._file(job_id).rename(self._file(job_id, _UNKNOWN))
+            os.utime(place, (when.timestamp(), when.timestamp()))
+            return place
+
+    def touch_aside(self, job_id: str, when: datetime) -> None:
+        """Note another time at which a result was put aside, if it lies there. Raises as `set_aside`."""
+        with self._doing(job_id, "put aside"), suppress(FileNotFoundError):
+            os.utime(self._file(job_id, _UNKNOWN), (when.timestamp(), when.timestamp()))
 
     def take_up(self, job_id: str) -> None:
         """Bring back what was put aside. Raises as `set_aside`."""
@@ -143,7 +150,7 @@ class ResultFolder:
             self._file(job_id, _UNKNOWN).rename(self._file(job_id))
 
     def aside(self) -> dict[str, datetime]:
-        """The jobs whose results were put aside, and when these were made.
+        """The jobs whose results were put aside, and since when they lie there.
 
         Raises:
             StorageError: that cannot be seen.
@@ -184,12 +191,16 @@ class ResultFolder:
                 self._trash.take_back(self._file(job_id, end).name)
 
     def require_room(self) -> None:
-        """Check that a run can keep its result: there is space, and the key.
+        """Check that a run can keep its result: there is the folder, space, and the key.
 
         Raises:
-            StorageError: less than `SPACE` bytes are free (code `disk-full`), or the key cannot be used, or
-                is lost or another one while results need it (code `results-key`).
+            StorageError: results cannot be written to the folder, or less than `SPACE` bytes are free (code
+                `disk-full`), or the key cannot be used, or is lost or another one while results need it
+                (code `results-key`).
         """
+        self.check_place()
+        with self._doing("", "made"):
+            self._path.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
         self._make_key()
         self.check_key()
         if (left := room(self._path.parent)) < 0:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from parties.contracts.contract import FORMAT, Contract
 from parties.contracts.records import Progress, Record, Summary
 from parties.contracts.state import State, check_way
 from parties.errors import JobError, StorageError
+from parties.jobs.storage.ages import Seconds, Times, exact, is_off
 from parties.jobs.storage.reading import JobReader
 from smc.errors import DuettoError
 from smc.forms import Role
@@ -50,6 +52,8 @@ class JobStore(JobReader):
         self._version = 0
         self._progress: dict[str, Progress] = {}
         self._released: set[str] = set()
+        self._put_aside: dict[str, float] = {}
+        self._starts: tuple[datetime, ...] = ()
         self._owed: dict[str, tuple[State, DuettoError | None]] = {}
 
     # New jobs and their way
@@ -89,6 +93,7 @@ class JobStore(JobReader):
             self._database.execute(
                 "insert into papers (job_id, contract) values (?, ?)", (contract.job_id, contract.encode())
             )
+            self._note_write(contract.job_id, self._clock.elapsed())
             kept = ("peer", "analysis", "dataset", "state", "digest")
             about = {name: values[name] for name in kept}
             direction = "outgoing" if outgoing else "incoming"
@@ -209,7 +214,8 @@ class JobStore(JobReader):
 
         Unfinished jobs of an older release have failed, too; all others stay as they were. A result of a job
         that has not kept it is put aside where it may have been paid for, as when the database was restored
-        from an older copy, else deleted: a crash has left it over.
+        from an older copy, with its ledger or without. It is deleted where the job has ended otherwise and
+        the ledger knows of no release of it.
 
         Args:
             is_paid: whether the ledger knows that the job with a contract of that digest came to a result.
@@ -239,12 +245,19 @@ class JobStore(JobReader):
                 self.fail(job.job_id, older)
 
     def _sort_results(self, is_paid: Callable[[str], bool]) -> None:
-        rows = {row["job_id"]: row for row in self._rows("select job_id, kept, deleted, digest from jobs")}
+        rows = {
+            row["job_id"]: row for row in self._rows("select job_id, state, kept, deleted, digest from jobs")
+        }
         here, aside = self._results.names(), self._results.aside()
         for job_id in here - {name for name, row in rows.items() if row["kept"]}:
             row = rows.get(job_id)
-            if row is not None and (row["deleted"] or (row["digest"] and not is_paid(row["digest"]))):
+            # A job that has not ended cannot have left a result over: database and ledger are older than it.
+            is_left = row is not None and State(row["state"]).is_final
+            if row is not None and (
+                row["deleted"] or (is_left and row["digest"] and not is_paid(row["digest"]))
+            ):
                 self._results.delete(job_id)
+                _LOG.info("job %(job)s: a result that it had left over is deleted", {"job": job_id})
             else:
                 self.put_aside(job_id)
         for job_id in aside.keys() - here:
@@ -258,7 +271,9 @@ class JobStore(JobReader):
         Raises:
             StorageError: it cannot be renamed.
         """
-        place = self._results.set_aside(job_id)
+        place = self._results.set_aside(job_id, self._clock.now())
+        self._put_aside[job_id] = elapsed = self._clock.elapsed()
+        self._note_start(elapsed)
         _LOG.warning(
             "job %(job)s: its result is not that of a finished job here and was put aside as %(file)s; "
             "see `duetto job aside`",
@@ -274,7 +289,8 @@ class JobStore(JobReader):
     def prune(self, now: TrustedTime, older: timedelta) -> int:
         """Delete the results of jobs that finished longer ago; all else of the jobs stays.
 
-        They lie in the trash for a day, see `empty_trash`. So do those that were put aside.
+        They lie in the trash for a day, see `empty_trash`. So do those that were put aside so long ago.
+        Ages are those of `parties.jobs.storage.ages`.
 
         Returns:
             How many were deleted.
@@ -284,14 +300,20 @@ class JobStore(JobReader):
         """
         before = now.moment - older
         query = "select job_id from jobs where kept and state = ? and updated < ?"
-        names = [row["job_id"] for row in self._rows(query, (State.FINISHED.value, text(before)))]
+        listed = [row["job_id"] for row in self._rows(query, (State.FINISHED.value, text(before)))]
+        names = sorted(self._older(now, older, listed))
         for job_id in names:
             self._results.discard(job_id, now.moment)
             with self._transaction():
                 self._database.execute(
                     "update jobs set kept = 0, deleted = ? where job_id = ?", (text(now.moment), job_id)
                 )
-        old = [job_id for job_id, made in self._results.aside().items() if made < before]
+        old = [
+            job_id
+            for job_id, since in self._results.aside().items()
+            if since < before
+            and self._clock.elapsed() - self._put_aside.get(job_id, -math.inf) > older.total_seconds()
+        ]
         for job_id in old:
             self._results.discard(job_id, now.moment)
         return len(names) + len(old)
@@ -381,12 +403,46 @@ class JobStore(JobReader):
         unapproved = "not outgoing and started = '' and own_signature = x''"
         query = f"select job_id from jobs join papers using (job_id) where {unapproved} and {ended}"  # noqa: S608
         with self._transaction():
-            before = text(now.moment - older)
-            names = [(row["job_id"],) for row in self._rows(query, (before, *final))]
+            listed = self._rows(query, (text(now.moment - older), *final))
+            names = self._older(now, older, [row["job_id"] for row in listed])
             for table in ("papers", "jobs"):
                 for name in names:
-                    self._database.execute(f"delete from {table} where job_id = ?", name)  # noqa: S608
+                    self._database.execute(f"delete from {table} where job_id = ?", (name,))  # noqa: S608
+        for name in names:
+            self._wrote.pop(name, None)
         return len(names)
+
+    def correct_times(self, now: TrustedTime) -> int:
+        """Give what this process wrote under a wrong clock the times that it was written at.
+
+        Later processes know no more than these times.
+
+        Returns:
+            How many jobs had other times.
+
+        Raises:
+            StorageError: that cannot be written.
+        """
+        with self._changed:
+            elapsed, corrected = self._clock.elapsed(), 0
+            start = now.moment - timedelta(seconds=elapsed)
+            if all(abs(start - one) <= TOLERANCE for one in self._starts):
+                return 0
+            for name, created, updated in self._rows("select job_id, created, updated from jobs"):
+                if (wrote := self._wrote.get(name)) is None:
+                    continue
+                true = exact(Times(created, updated), wrote, now.moment, elapsed)
+                if is_off(true.created, created) or is_off(true.updated, updated):
+                    with self._transaction():
+                        self._database.execute(
+                            "update jobs set created = ?, updated = ? where job_id = ?",
+                            (true.created, true.updated, name),
+                        )
+                    corrected += 1
+            for name, seconds in self._put_aside.items():
+                self._results.touch_aside(name, now.moment - timedelta(seconds=elapsed - seconds))
+            self._starts = (start, start)
+        return corrected
 
     # For those who watch
 
@@ -455,6 +511,8 @@ class JobStore(JobReader):
     def _move(self, job_id: str, state: State, code: str = "") -> None:
         found = self.summary(job_id)
         check_way(job_id, found.state, state)
+        wrote = self._wrote.get(job_id)
+        self._note_write(job_id, wrote.created if wrote else None)
         about = {"job": job_id, "peer": found.peer, "digest": found.digest, "code": code}
         self._events.append((STATE, {**about, "state": state.value}))
         now = self._now()
@@ -486,6 +544,16 @@ class JobStore(JobReader):
                 self.audit.extend(self._events)
             self._version += 1
             self._changed.notify_all()
+
+    def _note_write(self, job_id: str, created: float | None) -> None:
+        """Remember when this is written, and by how much the wall clocks differ by which things were."""
+        elapsed = self._clock.elapsed()
+        self._wrote[job_id] = Seconds(created, elapsed)
+        self._note_start(elapsed)
+
+    def _note_start(self, elapsed: float) -> None:
+        starts = (*self._starts, self._clock.now() - timedelta(seconds=elapsed))
+        self._starts = (min(starts), max(starts))
 
     def _now(self) -> str:
         return self._clock.stamp()

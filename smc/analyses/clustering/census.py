@@ -7,7 +7,9 @@ that become the same number are the same to every centre.
 
     counted    how many persons of each side are in a cluster: of the assignment that the last centres are the
                means of, and of the last one. Matched rows are a person each, so there it is their number.
-    summed     marks and columns over the former, of each side apart: a recipient knows its own part.
+    summed     marks and columns over the former, of each side apart: a recipient knows its own part. Beside
+               a column whose bound is below 0 its absolute values, for dominance
+               (`smc.analyses.disclosure.amounts`).
 
 Of matched rows the marks of the party that does not own the slots are brought by the alignment, as its
 columns are, and both parties hold shares of them.
@@ -24,10 +26,12 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
+from smc.analyses.disclosure.amounts import Amounts
 from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape
 from smc.analyses.disclosure.clusters import Assignment
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firsts, off_bounds, off_commonest
 from smc.analyses.disclosure.owned import Owned
+from smc.analyses.records.fixed_point import FixedPointColumn
 from smc.forms import Role
 from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts
@@ -63,6 +67,33 @@ def mark_rows(values: Whole, largest: Sequence[int]) -> Marks:
     return found
 
 
+def weigh_rows(values: Whole, columns: Sequence[FixedPointColumn]) -> Whole:
+    """What the rows of one side add to sums, as dominance looks at it.
+
+    Args:
+        values: whole numbers of the side's rows, shape (n, d).
+        columns: they are of these; each has a bound that its side's catalog declares.
+
+    Returns:
+        The values, then the sizes of those that can be below 0, counted from there; shape (n, d + s), s as of
+        `signed_columns`.
+    """
+    found = [
+        Amounts.of(column - axis.nought, Owned(Bounds(-axis.nought, axis.part - axis.nought))).ways
+        for column, axis in zip(values.T, columns, strict=True)
+    ]
+    return np.stack([ways[0] for ways in found] + [way for ways in found for way in ways[1:]], axis=1)
+
+
+def signed_columns(shape: Shape, side: Role) -> int:
+    """How many columns of a side have sizes beside them."""
+    return sum(axis.nought > 0 for axis in _axes(shape, side))
+
+
+def _axes(shape: Shape, side: Role) -> list[FixedPointColumn]:
+    return [shape.scaled.columns[place] for place in shape.columns[side is Role.BOB]]
+
+
 @dataclass(frozen=True, slots=True)
 class PersonCounts:
     """This side of what the limits are tested on.
@@ -74,8 +105,8 @@ class PersonCounts:
         marks: of each side whose columns this party holds, or holds shares of modulo 2**w: rows that differ,
             then the first such row of each person unless rows are persons; shape (n, m). They are as wide as
             they have to be, since there are many.
-        values: likewise, its columns, shape (n, d).
-        added: likewise, what each row's person adds to them in all rows together, shape (n, d).
+        values: likewise, what `weigh_rows` makes of its columns, shape (n, d + s).
+        added: likewise, what each row's person adds to them in all rows together, shape (n, d + s).
     """
 
     table: SecretTable
@@ -98,17 +129,31 @@ class PersonCounts:
         heads = np.hstack([firsts(ones, persons), ones][: _heads(shape)[role]])
         marks = mark_rows(whole, [shape.scaled.columns[place].part for place in shape.columns_of(role)])
         counters = np.hstack([marks, firsts(marks, persons)])
-        added = added_by_persons(whole, persons)
-        counted, weighed = (part.astype(np.uint64) for part in (heads, added))
-        return cls(table, counted, {role: counters}, {role: table.own}, {role: weighed})
+        weighed = weigh_rows(whole, _axes(shape, role))
+        added = added_by_persons(weighed, persons)
+        counted, summed, most = (part.astype(np.uint64) for part in (heads, weighed, added))
+        return cls(table, counted, {role: counters}, {role: summed}, {role: most})
 
     @classmethod
-    def matched(cls, table: SecretTable, marks: Mapping[Role, NDArray[Any]]) -> PersonCounts:
-        """Of matched rows, each of which is a person; with the marks of each side that this one holds."""
+    def matched(
+        cls, table: SecretTable, marks: Mapping[Role, NDArray[Any]], sizes: Mapping[Role, Word]
+    ) -> PersonCounts:
+        """Of matched rows, each of which is a person.
+
+        Args:
+            table: the rows of both.
+            marks: of each side that this one holds, or holds shares of.
+            sizes: likewise, the last s columns of `weigh_rows`.
+        """
         shape = table.shape
         places = shape.columns_of(table.session.role)
         values = {
-            side: table.own[:, [places.index(place) for place in shape.columns[side is Role.BOB]]]
+            side: np.hstack(
+                [
+                    table.own[:, [places.index(place) for place in shape.columns[side is Role.BOB]]],
+                    sizes[side],
+                ]
+            )
             for side in marks
         }
         return cls(table, None, marks, values, values)
@@ -205,10 +250,9 @@ def _heads_width(shape: Shape) -> int:
 def _sums_shape(shape: Shape, side: Role) -> SumsShape:
     """What is public of the sums of a side."""
     columns = len(shape.columns[side is Role.BOB])
+    weighed, rows = columns + signed_columns(shape, side), shape.entries(side).rows
     sums = Bounds(0, shape.count * int(shape.scaled.largest.max()))
-    return SumsShape(
-        shape.entries(side).rows, columns, MARKS * columns, Bounds(0, shape.count), totals=sums, added=sums
-    )
+    return SumsShape(rows, weighed, MARKS * columns, Bounds(0, shape.count), totals=sums, added=sums)
 
 
 def _lengths(shape: Shape) -> dict[Role, int]:

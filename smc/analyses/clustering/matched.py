@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.clustering.census import MARKS, PersonCounts, mark_rows
+from smc.analyses.clustering.census import MARKS, PersonCounts, mark_rows, signed_columns, weigh_rows
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.disclosure.limits import Limits
@@ -102,16 +102,16 @@ def table(
     role, owner = session.role, shape.owner
     keys = hash_keys(keyed, toss(session))
     limited = exact and release.counts_clusters
-    largest = [shape.scaled.columns[place].part for place in shape.columns[role is Role.BOB]]
-    marks = (
-        mark_rows(block.astype(np.int64), largest)
-        if limited
-        else np.zeros((len(block), 0), dtype=np.uint8, like=block)
-    )
+    marks = np.zeros((len(block), 0), dtype=np.uint8, like=block)
+    sizes = np.zeros((len(block), 0), dtype=np.int64, like=block)
+    if limited:
+        axes = [shape.scaled.columns[place] for place in shape.columns[role is Role.BOB]]
+        whole = block.astype(np.int64)
+        marks, sizes = mark_rows(whole, [axis.part for axis in axes]), weigh_rows(whole, axes)[:, len(axes) :]
     brought = np.zeros((len(block), 0), dtype=np.int64, like=block)
     if role is not owner:
         norms = (block * block).sum(axis=1, dtype=np.uint64)
-        brought = np.column_stack([marks, block, norms]).astype(np.int64)
+        brought = np.column_stack([marks, sizes, block, norms]).astype(np.int64)
     bounds: dict[Role, list[Bounds]] = {
         side: [] if side is owner else _bounds(shape, limited=limited) for side in Role
     }
@@ -140,14 +140,20 @@ def table(
     found = SecretTable(session, shape, own, aligned.member, squares)
     if not limited:
         return found, None
-    kind = word_type(shape.sum_bits)
-    held_marks: dict[Role, NDArray[Any]] = {
-        aligned.owner.other: np.stack([mark.shares.astype(kind) for mark in shared_marks], axis=1)
-    }
+    kind, other = word_type(shape.sum_bits), aligned.owner.other
+    words = np.stack([mark.shares for mark in shared_marks], axis=1)
+    count = words.shape[1] - signed_columns(shape, other)
+    held_marks: dict[Role, NDArray[Any]] = {other: words[:, :count].astype(kind)}
+    held_sizes: dict[Role, Word] = {other: words[:, count:]}
     if aligned.rows is not None:
-        held_marks[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint8, like=marks)
-        held_marks[role][aligned.rows >= 0] = marks[aligned.rows[aligned.rows >= 0]]
-    return found, PersonCounts.matched(found, held_marks)
+        held_marks[role], held_sizes[role] = (
+            np.zeros((shape.count, part.shape[1]), dtype=dtype, like=part)
+            for part, dtype in ((marks, np.uint8), (sizes, np.uint64))
+        )
+        held = aligned.rows >= 0
+        held_marks[role][held] = marks[aligned.rows[held]]
+        held_sizes[role][held] = sizes[aligned.rows[held]]
+    return found, PersonCounts.matched(found, held_marks, held_sizes)
 
 
 def join_in_clear(
@@ -184,7 +190,9 @@ def join_in_clear(
 
 
 def _bounds(shape: Shape, *, limited: bool) -> list[Bounds]:
-    """Of the marks of the shared columns, where limits ask for them, of these columns, and of their norms."""
-    marks = [Bounds(0, 1)] * (limited * MARKS * len(shape.shared))
+    """Of marks and sizes of the shared columns, where limits ask for them, of these, and of their norms."""
+    axes = [shape.scaled.columns[place] for place in shape.shared]
+    marks = [Bounds(0, 1)] * (limited * MARKS * len(axes))
+    marks += [Bounds(0, axis.part) for axis in axes if limited and axis.nought]
     largest = [shape.scaled.columns[place].largest for place in shape.shared]
     return [*marks, *(Bounds(0, most) for most in largest), Bounds(0, sum(most**2 for most in largest))]

@@ -31,11 +31,13 @@ class Members:
             left out.
         amounts: what each row adds to the sum that is opened beside the counts, not negative, shape (n,), or
             to several, shape (sums, n); None where only counts are opened.
+        signed: the same counted from 0, where amounts are not; of the same shape, in any unit.
     """
 
     persons: Ints = field(repr=False)
     cells: Ints = field(repr=False)
     amounts: Ints | None = field(default=None, repr=False)
+    signed: Ints | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,13 @@ one that was tested, that noise was paid for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.owned import Owned
 from smc.secret.linear_ints import LinearInts
-from smc.secret.sharing.bounds import Bounds
 
 Count = LinearInts | int
 """A number of persons or rows: secret, of one element, or public."""
@@ -36,7 +34,7 @@ Count = LinearInts | int
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum, by what is added up.
+    """A sum, by what is added up, see `smc.analyses.disclosure.amounts`.
 
     Attributes:
         total: the sum of absolute contributions, one secret integer.
@@ -45,29 +43,6 @@ class Sum:
 
     total: LinearInts
     contributions: LinearInts
-
-    @classmethod
-    def of(
-        cls,
-        column: LinearInts,
-        members: LinearInts,
-        declared: Owned[Bounds],
-        total: Callable[[LinearInts], LinearInts],
-    ) -> Sum:
-        """By distances from the bound that the column's own catalog declares; local.
-
-        A constant of the job that all rows have, such as the first day of a derived column, is in none of
-        them.
-
-        Args:
-            column: what each row adds, 0 for rows that add nothing, shape (n,).
-            members: 1 for rows that add something, else 0; shape (n,).
-            declared: bounds of what a row adds.
-            total: adds up a column.
-        """
-        lower, upper = declared.value.lower, declared.value.upper
-        above = (column - members * lower).bounded(Bounds(0, upper - lower))
-        return cls(total(above), above)
 
 
 @dataclass(frozen=True, slots=True)

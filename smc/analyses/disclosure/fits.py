@@ -39,7 +39,7 @@ from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.owned import Owned
 from smc.errors import DisclosureRefused
 from smc.forms import Role
-from smc.secret.linear_ints import LinearInts
+from smc.secret.linear_ints import LinearInts, concatenate
 
 EVENTS_EACH: Final = 10
 """Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
@@ -94,6 +94,8 @@ class FitPart(ExactFigure[Coefficients]):
         largest: for each coefficient by its name, the largest part of its information that is one person's.
         leverage: the largest part that one person has of the information about a combination of coefficients.
         told: what it counts as where it is held against other figures: sums over rows, for the auditor.
+        residuals: of a linear model, whose sum of squared residuals is opened, the largest part of that of
+            this side's rows, about their own line, that is one person's.
     """
 
     persons: int
@@ -103,6 +105,7 @@ class FitPart(ExactFigure[Coefficients]):
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
     leverage: float = field(repr=False)
     told: ShownTables = field(repr=False)
+    residuals: Fraction = field(default=Fraction(0), repr=False)
 
     @override
     def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> Coefficients:
@@ -122,6 +125,36 @@ class FitPart(ExactFigure[Coefficients]):
 
 
 @dataclass(frozen=True, slots=True)
+class OutcomePart:
+    """What limits on the outcome of a model over matched rows are tested on, all secret.
+
+    Attributes:
+        counted: numbers of persons, one integer each, that each have to be a group.
+        crowded: likewise, a group or nobody.
+        weighed: what each match adds to a sum, and beside it the sum of its group; not negative, shape (n,).
+    """
+
+    counted: Sequence[LinearInts]
+    crowded: Sequence[LinearInts]
+    weighed: Sequence[tuple[LinearInts, LinearInts]]
+
+    def failing(self, limits: Limits) -> LinearInts | None:
+        """How many of the tests fail, one secret integer; None where nothing is asked for."""
+        least, found = limits.minimum_group, []
+        if least and self.counted:
+            found.append(concatenate(self.counted) < least)
+        if least and self.crowded:
+            crowds = concatenate(self.crowded)
+            found.append((crowds < least) ^ (crowds < 1))
+        if limits.weighs:
+            part, whole = limits.dominance.numerator, limits.dominance.denominator
+            found += [amount * whole > total * part for amount, total in self.weighed]
+        if not found:
+            return None
+        return concatenate([LinearInts.from_bits(bits) for bits in found]).sum()
+
+
+@dataclass(frozen=True, slots=True)
 class MatchedPart(ExactFigure[Coefficients]):
     """What a model over matched rows is about, each of one secret integer.
 
@@ -133,6 +166,7 @@ class MatchedPart(ExactFigure[Coefficients]):
         sums: for each coefficient the whole of its information, and the most that is one person's.
         parts: for each covariate the largest part that one person can have of what it tells beside the
             others, in units of 2**-`PART_SCALE`.
+        explained: what the outcome is tested on.
     """
 
     persons: LinearInts
@@ -141,6 +175,7 @@ class MatchedPart(ExactFigure[Coefficients]):
     apart: Sequence[LinearInts]
     sums: Sequence[Sum]
     parts: Sequence[LinearInts]
+    explained: OutcomePart
 
     @property
     @override
@@ -149,14 +184,15 @@ class MatchedPart(ExactFigure[Coefficients]):
 
     @override
     def needs(self, limits: Limits) -> list[tuple[Count, int]]:
-        least = limits.minimum_group
+        least, failing = limits.minimum_group, self.explained.failing(limits)
+        none: list[tuple[Count, int]] = [] if failing is None else [(-failing + 1, 1)]
         if not least:
-            return []
+            return none
         wanted = max(least, EVENTS_EACH * self.coefficients)
         alike: list[tuple[Count, int]] = [(count, least) for count in (self.persons, *self.apart)]
         # 1 and by how much each part is below one of the smallest group
         below = [(-each + ((1 << PART_SCALE) // least + 1), 1) for each in self.parts]
-        return [*alike, *((count, wanted) for count in self.outcomes), *below]
+        return [*alike, *((count, wanted) for count in self.outcomes), *below, *none]
 
     @override
     def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> Coefficients:
@@ -182,9 +218,10 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
             return _refused(
                 f"{persons} persons differ in {name!r} from all others, and the policy asks for {least}"
             )
-    for name, share in part.largest:
+    parts = [(f"the coefficient of {name!r}", share) for name, share in part.largest]
+    for what, share in [*parts, ("the sum of squared residuals", part.residuals)]:
         if share > own.dominance:
-            return _refused(f"one person decides more of the coefficient of {name!r} than dominance allows")
+            return _refused(f"one person decides more of {what} than dominance allows")
     if least * part.leverage > 1 + _ROUNDING:
         return _refused(
             f"a combination of the covariates sets fewer persons apart than the {least} of the policy, as "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
 from typing import Annotated, Final
 
 from commons.settings.bounds import Between, OneOf, Terms
@@ -174,15 +173,6 @@ class Limits:
                 f"One side has more than {self.maximum_ratio} times the rows of the other.",
                 "Match sets of like size, or agree on a larger maximum_ratio.",
             )
-
-
-def effective_group(own: Owned[Limits]) -> Owned[int]:
-    """The least of Kish's numbers of a side's rows that a weighted sum over them may be about; 0 for any.
-
-    Nobody has more of the sum than one over its root, so that it covers dominance.
-    """
-    limits = own.value
-    return Owned(max(limits.minimum_group, ceil(1 / limits.dominance**2) if limits.weighs else 0))
 
 
 NO_LIMITS: Final = Limits()

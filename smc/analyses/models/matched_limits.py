@@ -7,6 +7,7 @@ from typing import Final
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.fits import PART_SCALE, MatchedPart
 from smc.analyses.models.matched_fit import SecretFit
+from smc.analyses.models.matched_outcomes import outcome_part
 from smc.analyses.models.matched_rows import MatchedRows
 from smc.analyses.models.matched_sides import Sided
 from smc.analyses.models.parameters import LINEAR, LOGISTIC
@@ -25,18 +26,18 @@ _LARGEST_WEIGHT: Final = 2
 
 
 def matched_part(
-    sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes, *, counts: bool, weighs: bool
+    sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes, factor: int
 ) -> MatchedPart:
     """What limits are tested on.
 
     Args:
-        sided: the model.
+        sided: the model, under limits.
         matched: its rows.
         found: what is to be opened.
         sizes: what is public of sums over so many.
-        counts: whether limits ask for numbers of persons.
-        weighs: whether they ask for parts of sums.
+        factor: by what sums are multiplied where they are weighed.
     """
+    counts, weighs = sided.counts, sided.weighs
     persons, kind = matched.persons, sided.design.model.kind
     above = [matched.apart[[place]] for place in range(len(matched.apart))]
     apart = [side for count in above for side in (count, persons - count)]
@@ -46,7 +47,8 @@ def matched_part(
     heaviest = _heaviest(found.weights) if found.weights is not None and (counts or weighs) else None
     sums = _sums(sided, matched, found, sizes, heaviest) if weighs else []
     parts = _parts(sided, matched, found, heaviest) if counts else []
-    return MatchedPart(persons, outcomes, sided.design.size, apart, sums, parts)
+    explained = outcome_part(sided, matched, found.coefficients, factor)
+    return MatchedPart(persons, outcomes, sided.design.size, apart, sums, parts, explained)
 
 
 def _parts(

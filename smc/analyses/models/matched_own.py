@@ -12,13 +12,26 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.amounts import Amounts
+from smc.analyses.disclosure.crowds import off_bounds
 from smc.analyses.models.design import Design, Floats, Ints, Term
 from smc.analyses.models.intervals import INTERVALS, PERIODS, Intervals, in_periods
-from smc.analyses.models.matched_sides import AT_RISK, HAPPENED, OFFSET, OUTCOME, RowFigure, Sided
+from smc.analyses.models.matched_sides import (
+    ADDED,
+    AT_RISK,
+    DIGIT,
+    HAPPENED,
+    OFF_BOUNDS,
+    OFFSET,
+    OUTCOME,
+    RowFigure,
+    Sided,
+)
 from smc.analyses.models.parameters import COX, LOGISTIC
 from smc.analyses.records.joint_keys import HashedRows
 from smc.forms import Role
 from smc.numeric.shapes import of_shape, shape_array
+from smc.secret.joins import majority
 
 FOLLOWED_SCALE: Final = 10
 """Fractional bits of parts of intervals."""
@@ -102,6 +115,14 @@ def _figure(sided: Sided, figure: RowFigure, rows: HashedRows, times: OwnTimes |
     outcome = rows.column(model.outcome)
     if figure.name == HAPPENED:
         return (outcome > 0).astype(np.int64)
+    kind, _, place = figure.name.rpartition(" ")
+    if sided.declared is not None and kind in (OFF_BOUNDS, DIGIT, ADDED):
+        bounds = sided.declared.value
+        held = np.minimum(np.maximum(outcome, bounds.lower), bounds.upper)
+        if kind == ADDED:
+            return Amounts.of(held, sided.declared).ways[int(place)]
+        marks = off_bounds(held, sided.declared) if kind == OFF_BOUNDS else majority.digits(held, bounds)
+        return marks[int(place)]
     return _outcome(outcome, sided.design, figure.scale)
 
 

@@ -65,6 +65,9 @@ class MatchedRows:
         apart: the persons above each covariate's mark, shape (terms,).
         spreads: see `OwnRows`, shape (terms,), with 6 fractional bits.
         most: no more rows can match.
+        marks: of each covariate, by slot, 0 where there is no match, shape (terms, slots); where limits ask
+            for anything.
+        figures: all that goes along with the covariates, by its name.
     """
 
     rows: FixedRows
@@ -80,6 +83,8 @@ class MatchedRows:
     apart: SecretInts
     spreads: SecretInts
     most: int
+    marks: Word = field(repr=False)
+    figures: Mapping[str, SecretInts] = field(repr=False)
 
     def first(self, count: int) -> MatchedRows:
         """The first slots, as rows of their own; figures about all stay what they are."""
@@ -187,7 +192,24 @@ def align_rows(
         totals[1:],
         SecretInts.from_shares(session, spreads, Bounds(0, 4 << SPREAD_SCALE), SPREAD_SCALE),
         aligned.most,
+        _marks(sided, aligned, known_marks, marks),
+        figures,
     )
+
+
+def _marks(sided: Sided, aligned: Aligned, known: Ints, shared: Word) -> Word:
+    """The marks of all covariates in their order; those that the owner knows times the member bit."""
+    member, slots = aligned.member, len(aligned.member)
+    if not (sided.counts or sided.weighs):
+        return np.zeros((0, slots), dtype=np.uint64, like=member.shares)
+    own, others = iter(()), iter(shared.T)
+    if count := len(sided.terms(aligned.owner)):
+        held = np.zeros(count * slots, dtype=np.uint64, like=member.shares)
+        if aligned.rows is not None:
+            held = known.T.reshape(-1).view(np.uint64)
+        gated = mux.select(member.session, np.tile(member.shares, count), held, aligned.owner)
+        own = iter(gated.reshape(count, slots))
+    return np.stack([next(own if side is aligned.owner else others) for side in sided.sides])
 
 
 def _figures(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil, log
+from dataclasses import dataclass, replace
+from math import ceil, floor, log
 from typing import Final
 
+from smc.analyses.disclosure.amounts import is_signed
+from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
+from smc.analyses.disclosure.owned import Owned
 from smc.analyses.models.design import Design, Term
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON
 from smc.analyses.records.matched_columns import Vertical
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.secret.sharing.bounds import Bounds
@@ -19,9 +23,16 @@ SCALES: Final = {LINEAR: 20, LOGISTIC: 10, POISSON: 10, COX: 10}
 COEFFICIENT_BITS: Final = 16
 """Fractional bits of the coefficients of which a predictor is made."""
 
+ADDS_UP: Final = frozenset({LINEAR, POISSON})
+"""Models that are made of sums of outcomes; others are made of numbers of persons."""
+
 OUTCOME, HAPPENED, OFFSET, AT_RISK = "outcome", "happened", "offset", "at risk"
 """Figures of a row: the outcome, of times whether they ended with the event; whether a count is above 0; the
 logarithm of the exposure as a part of the longest; whether a person is followed when events happen."""
+
+OFF_BOUNDS, DIGIT, ADDED = "off a bound", "digit", "added"
+"""Of an outcome that is added up, for limits: whether it is not the lower bound, or the upper; its binary
+digits above the lower; what dominance looks at. Each stands for several figures, with a number behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +61,28 @@ class Sided:
         sides: whose each term is.
         outcome: whose the outcome is, or times and events.
         exposure: whose the exposures are, if there are any.
+        declared: what outcomes there are in held units, of a model that adds them up: by the catalog of their
+            side, with those beyond the job's range as its ends. None without declared bounds.
+        counts: whether limits ask for numbers of persons.
+        weighs: whether they ask for parts of sums.
     """
 
     design: Design
     sides: tuple[Role, ...]
     outcome: Role
     exposure: Role | None
+    declared: Owned[Bounds] | None = None
+    counts: bool = False
+    weighs: bool = False
 
     @classmethod
-    def of(cls, design: Design, vertical: Vertical) -> Sided:
+    def of(cls, design: Design, vertical: Vertical, schema: Schema) -> Sided:
         """By the columns that each side brings.
+
+        Args:
+            design: the model.
+            vertical: whose the columns are.
+            schema: of the outcome.
 
         Raises:
             UsageError: a covariate is made of columns of both sides, or times are one side's and events the
@@ -82,7 +105,21 @@ class Sided:
                 "Let one side bring times and events.",
             )
         exposure = _side(vertical, model.exposure) if model.exposure else None
-        return cls(design, tuple(sides), outcome, exposure)
+        return cls(design, tuple(sides), outcome, exposure, _declared(design, schema))
+
+    def under(self, *, counts: bool, weighs: bool) -> Sided:
+        """The same for a run under limits.
+
+        Raises:
+            UsageError: nothing is declared of an outcome by which they would be measured.
+        """
+        adds = self.design.model.kind in ADDS_UP
+        if adds and (counts or weighs) and self.declared is None:
+            raise UsageError(
+                f"Column {self.design.model.outcome!r} has no declared bounds, by which sums are judged.",
+                "Declare lower and upper in the catalog.",
+            )
+        return replace(self, counts=counts, weighs=weighs)
 
     @property
     def scale(self) -> int:
@@ -92,6 +129,26 @@ class Sided:
     @property
     def figures(self) -> list[RowFigure]:
         """What goes along with the covariates."""
+        return [*self._fitted, *self._tested]
+
+    @property
+    def _tested(self) -> list[RowFigure]:
+        """What limits are tested on besides."""
+        if self.declared is None or self.design.model.kind not in ADDS_UP:
+            return []
+        bounds, bit = self.declared.value, Bounds(0, 1)
+        found = []
+        if self.counts:
+            found += [RowFigure(f"{OFF_BOUNDS} {place}", self.outcome, bit) for place in range(BESIDE_BOUNDS)]
+            found += [RowFigure(f"{DIGIT} {place}", self.outcome, bit) for place in range(bounds.span_bits)]
+        if self.weighs:
+            ways = [Bounds(0, bounds.upper - bounds.lower)]
+            ways += [Bounds(0, bounds.magnitude)] * is_signed(self.declared)
+            found += [RowFigure(f"{ADDED} {place}", self.outcome, way) for place, way in enumerate(ways)]
+        return found
+
+    @property
+    def _fitted(self) -> list[RowFigure]:
         kind, bit = self.design.model.kind, Bounds(0, 1)
         if kind == LINEAR:
             one = 1 << self.scale
@@ -139,3 +196,14 @@ class Sided:
 
 def _side(vertical: Vertical, name: str) -> Role:
     return Role.ALICE if name in vertical.alice else Role.BOB
+
+
+def _declared(design: Design, schema: Schema) -> Owned[Bounds] | None:
+    if schema.lower is None or schema.upper is None:
+        return None
+    lower, upper = schema.lower, schema.upper
+    if design.outcome is not None:
+        middle, half = design.outcome.middle, design.outcome.half
+        least, most = floor(middle - half), ceil(middle + half)
+        lower, upper = (min(max(end, least), most) for end in (lower, upper))
+    return Owned(Bounds(lower, upper))

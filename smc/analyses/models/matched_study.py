@@ -261,16 +261,15 @@ class MatchedModelsStudy(Study):
         (length,) = exchange_counts(session, [len(declared)], most=[MAX_BYTES])
         theirs = read(exchange_texts(session, declared, length), self._vertical.values(role.other))
         fits = []
-        for sided in self._designs({**own, **theirs}):
+        for asked in self._designs({**own, **theirs}):
+            sided = asked.under(counts=release.counts_groups, weighs=release.weighs)
             brought = OwnRows.of(sided, rows, role)
             matched = align_rows(session, sided, rows.keys, peer_count, brought, TIMES)
             sizes = Sizes.of(sided.design, (-(-matched.most // 2),) * 2)
             found = fit(sided, matched, sizes)
             size = matched.size
             release.intersection(partial(_only, size))
-            part = matched_part(
-                sided, matched, found, sizes, counts=release.counts_groups, weighs=release.weighs
-            )
+            part = matched_part(sided, matched, found, sizes, release.weight_factor)
             admitted = release.exact(part, recipients)
             fits.append((sided.design, _open(found, size, sizes, admitted)))
         if role not in recipients:
@@ -315,7 +314,10 @@ class MatchedModelsStudy(Study):
         Raises:
             UsageError: they do not fit; names the column.
         """
-        return [Sided.of(Design.of(model, schemas), self._vertical) for model in self.parameters.models]
+        return [
+            Sided.of(Design.of(model, schemas), self._vertical, schemas[model.outcome])
+            for model in self.parameters.models
+        ]
 
 
 def _only(size: SecretInts) -> tuple[SecretInts]:

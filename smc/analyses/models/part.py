@@ -41,7 +41,10 @@ def fit_part(design: Design, rows: ModelRows, coefficients: Floats, told: ShownT
     at = derivatives(design, rows, coefficients)
     shares = at.weights[:, None] * (rows.covariates - at.centre) ** 2
     largest = [(name, _largest(rows, shares[:, column])) for column, name in enumerate(design.names)]
-    return FitPart(everybody, outcomes, design.size, apart, largest, _leverage(rows, at), told)
+    residuals = Fraction(0)
+    if design.model.kind == LINEAR:
+        residuals = _largest(rows, (rows.outcome - rows.covariates @ coefficients) ** 2)
+    return FitPart(everybody, outcomes, design.size, apart, largest, _leverage(rows, at), told, residuals)
 
 
 def _persons(rows: ModelRows, chosen: NDArray[np.bool_]) -> int:

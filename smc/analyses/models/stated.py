@@ -9,6 +9,11 @@ where they differ in few from one model to the next.
 Covariates of two values, such as labels, are groups. Standard errors follow from how many persons have two of
 them as well, so that these are stated, too.
 
+Numbers count from the lower bound that this side's own catalog declares, or from the end of the job's `range`
+where that lies above: by a range far below all values nobody would dominate a sum. A column without declared
+bounds counts from its least value. Where a bound is below 0, the auditor gets the numbers counted from 0 as
+well, as of tables (`smc.analyses.disclosure.amounts`).
+
 Not all that a model tells is in these sums: coefficients follow from products of two numbers as well, and
 those of logistic, Poisson and Cox models from a weight of each row that depends on its covariates.
 """
@@ -16,6 +21,7 @@ those of logistic, Poisson and Cox models from a weight of each row that depends
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import lcm
 from typing import Final
@@ -26,7 +32,7 @@ from numpy.typing import NDArray
 from smc.analyses.disclosure.audit import Members, ShownTable, ShownTables
 from smc.analyses.models.design import Design, Factor, Ints
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC
-from smc.analyses.studies.columns import PERSONS, Data
+from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.errors import DomainError
 
 Whole = NDArray[np.object_]
@@ -34,6 +40,9 @@ Whole = NDArray[np.object_]
 _LARGEST: Final = 1 << 62
 _PRIME: Final = (1 << 31) - 1
 """Numbers that could leave 63 bits are kept modulo this, as auditors take amounts."""
+
+_SHORT_BITS: Final = 31
+"""Of numbers that are weighed, so that the product of two fits a word; further digits are left out."""
 
 
 def stated_tables(design: Design, data: Data) -> ShownTables:
@@ -43,14 +52,15 @@ def stated_tables(design: Design, data: Data) -> ShownTables:
         DomainError: columns of different lengths.
     """
     held = {name: data[name].array for name in design.model.columns}
+    schemas = {name: data[name].schema for name in held}
     count = len(held[design.model.outcome])
     if any(len(column) != count for column in held.values()):
         raise DomainError(
             "The columns of this side have different lengths.", "Give every column one value per row."
         )
     persons = np.asarray(data[PERSONS].array) if PERSONS in data else np.arange(count)
-    outcome = _outcome(design, held)
-    covariates = [_covariate(term.factors, held) for term in design.terms]
+    outcome = _outcome(design, held, schemas)
+    covariates = [_covariate(term.factors, held, schemas) for term in design.terms]
     amounts = [outcome, *_beside(design, held)]
     for covariate in covariates:
         amounts += [covariate, _product(covariate, outcome)]
@@ -58,19 +68,41 @@ def stated_tables(design: Design, data: Data) -> ShownTables:
             amounts.append(_product(covariate, _from_least(held[design.model.exposure])))
     groups = [found for covariate in covariates if (found := _group(covariate)) is not None]
     amounts += [_product(one, other) for one, other in combinations(groups, 2)]
-    shown = np.stack([values for values, _ in amounts])
+    shown = np.stack([each.above for each in amounts])
+    signed = (
+        np.stack([each.short for each in amounts]) if any(not each.is_plain for each in amounts) else None
+    )
     cells, everybody = np.zeros(count, dtype=np.int64), np.ones((1, 1), dtype=np.bool_)
-    return ShownTables((ShownTable(Members(persons, cells, shown), everybody),))
+    return ShownTables((ShownTable(Members(persons, cells, shown, signed), everybody),))
 
 
-Bounded = tuple[Ints, int]
-"""Whole numbers from 0 on, and none of them is larger."""
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A column of whole numbers from 0 on.
+
+    Attributes:
+        above: the numbers, modulo `_PRIME` where they could leave 62 bits; shape (n,).
+        most: none is larger.
+        short: the same, counted from 0 of the column where its bound is below, in 31 bits and a sign; what is
+            weighed.
+        is_plain: whether both are the same.
+    """
+
+    above: Ints = field(repr=False)
+    most: int
+    short: Ints = field(repr=False)
+    is_plain: bool = True
+
+    @classmethod
+    def plain(cls, values: Ints, most: int) -> Bounded:
+        """Of numbers that fit 31 bits."""
+        return cls(values, most, values)
 
 
 def _group(covariate: Bounded) -> Bounded | None:
     """Who has the larger of two values; None of others."""
-    found = np.unique(covariate[0])
-    return ((covariate[0] == found[1]).astype(np.int64), 1) if len(found) == 2 else None
+    found = np.unique(covariate.above)
+    return Bounded.plain((covariate.above == found[1]).astype(np.int64), 1) if len(found) == 2 else None
 
 
 def _beside(design: Design, held: Mapping[str, Ints]) -> list[Bounded]:
@@ -82,34 +114,39 @@ def _beside(design: Design, held: Mapping[str, Ints]) -> list[Bounded]:
     if model.exposure:
         found.append(_from_least(held[model.exposure]))
     for name in model.strata:
-        found += [((held[name] == code).astype(np.int64), 1) for code in np.unique(held[name])[1:]]
+        found += [
+            Bounded.plain((held[name] == code).astype(np.int64), 1) for code in np.unique(held[name])[1:]
+        ]
     return found
 
 
-def _covariate(factors: Sequence[Factor], held: Mapping[str, Ints]) -> Bounded:
-    found = _held(factors[0], held[factors[0].column])
-    for factor in factors[1:]:
-        found = _product(found, _held(factor, held[factor.column]))
+def _covariate(factors: Sequence[Factor], held: Mapping[str, Ints], schemas: Mapping[str, Schema]) -> Bounded:
+    first, *others = (_held(each, held[each.column], schemas[each.column]) for each in factors)
+    found = first
+    for other in others:
+        found = _product(found, other)
     return found
 
 
-def _held(factor: Factor, values: Ints) -> Bounded:
-    """A column in whole parts of its unit above the lower end of its range, or whether it has the label."""
+def _held(factor: Factor, values: Ints, schema: Schema) -> Bounded:
+    """A column in whole parts of its unit above what its catalog declares, or whether it has the label."""
     if factor.label is not None:
-        return (values == factor.code).astype(np.int64), 1
+        return Bounded.plain((values == factor.code).astype(np.int64), 1)
     lower, upper = factor.middle - factor.half, factor.middle + factor.half
     parts = lcm(lower.denominator, upper.denominator)
-    least, most = int(lower * parts), int(upper * parts)
     found, place = _distinct(values)
-    inside = np.minimum(np.maximum(found * parts, least), most) - least
-    return _residues(inside, most - least, place)
+    declared = schema.lower if schema.lower is not None else int(found[0]) if len(found) else 0
+    most = int(upper * parts)
+    least = min(max(declared * parts, int(lower * parts)), most)
+    inside = np.minimum(np.maximum(found * parts, least), most)
+    return _whole(inside, least, most, place)
 
 
 def _from_least(values: Ints) -> Bounded:
     """A column above its least value."""
     found, place = _distinct(values)
     inside = found - found[0] if len(found) else found
-    return _residues(inside, int(inside[-1]) if len(inside) else 0, place)
+    return _whole(inside, 0, int(inside[-1]) if len(inside) else 0, place)
 
 
 def _distinct(values: Ints) -> tuple[Whole, Ints]:
@@ -118,25 +155,38 @@ def _distinct(values: Ints) -> tuple[Whole, Ints]:
     return found.astype(object), place.reshape(-1)
 
 
-def _residues(values: Whole, most: int, place: Ints) -> Bounded:
-    if most >= _LARGEST:
-        values, most = values % _PRIME, _PRIME
-    return values.astype(np.int64)[place], most
+def _whole(values: Whole, least: int, most: int, place: Ints) -> Bounded:
+    """Of values between two ends, each once."""
+    above, span = values - least, most - least
+    if span >= _LARGEST:
+        above, span = above % _PRIME, _PRIME
+    drop = max(0, max(abs(least), abs(most)).bit_length() - _SHORT_BITS)
+    short = (values if least < 0 else values - least) >> drop
+    plain = least >= 0 and not drop
+    return Bounded(above.astype(np.int64)[place], span, short.astype(np.int64)[place], plain)
 
 
-def _outcome(design: Design, held: Mapping[str, Ints]) -> Bounded:
+def _outcome(design: Design, held: Mapping[str, Ints], schemas: Mapping[str, Schema]) -> Bounded:
     """What is explained; of a Cox model whether the event came."""
-    kind, values = design.model.kind, held[design.model.outcome]
+    kind, name = design.model.kind, design.model.outcome
+    values = held[name]
     if kind == LINEAR and design.outcome is not None:
-        return _held(design.outcome, values)
+        return _held(design.outcome, values, schemas[name])
     if kind == LOGISTIC:
-        return np.isin(values, design.codes).astype(np.int64), 1
+        return Bounded.plain(np.isin(values, design.codes).astype(np.int64), 1)
     if kind == COX:
-        return np.isin(held[design.model.event], design.codes).astype(np.int64), 1
-    return np.clip(values, 0, design.most), design.most
+        return Bounded.plain(np.isin(held[design.model.event], design.codes).astype(np.int64), 1)
+    found, place = _distinct(np.clip(values, 0, design.most))
+    return _whole(found, 0, design.most, place)
 
 
 def _product(one: Bounded, other: Bounded) -> Bounded:
-    if one[1] * other[1] < _LARGEST:
-        return one[0] * other[0], one[1] * other[1]
-    return one[0] % _PRIME * (other[0] % _PRIME) % _PRIME, _PRIME
+    most = one.most * other.most
+    if most < _LARGEST:
+        above = one.above * other.above
+    else:
+        above, most = one.above % _PRIME * (other.above % _PRIME) % _PRIME, _PRIME
+    short = one.short * other.short
+    size = int(np.abs(short).max(initial=0))
+    drop = max(0, size.bit_length() - _SHORT_BITS)
+    return Bounded(above, most, short >> drop, one.is_plain and other.is_plain and not drop)

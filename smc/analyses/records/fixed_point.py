@@ -122,6 +122,11 @@ class FixedPointColumn:
         return _rounded(self.declared.range, self.factor)
 
     @property
+    def nought(self) -> int:
+        """The whole number of a cell that stands for 0, or for the bound that is next to 0."""
+        return min(self.part, _rounded(max(0, -self.declared.lower), self.factor))
+
+    @property
     def largest(self) -> int:
         """The largest whole number of a value."""
         return self.parts * self.part

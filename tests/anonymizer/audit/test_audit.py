@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,8 @@ import pytest
 from anonymizer.audit.audit import Auditor, Plan, claims_of, most_shown
 from anonymizer.audit.command import Command, Output, workplace
 from anonymizer.audit.neighbours import Neighbours
-from anonymizer.dp.distinguisher import SCORE, Distinguisher
-from anonymizer.errors import AnonymizerError, SpecError
+from anonymizer.dp.distinguisher import FEWEST, SCORE, Distinguisher
+from anonymizer.errors import AnonymizerError, SpecError, UnreachableError
 from anonymizer.methods.perturbation.dp_noise import DpNoise
 from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.pipeline import Pipeline
@@ -383,6 +384,30 @@ def test_an_audit_of_which_every_run_is_refused_is_no_result(run):
     assert "No run was released: GateError: " in err
     assert "type" in err
     assert out == ""
+
+
+def test_an_audit_of_pairs_with_one_side_refused_is_no_result(monkeypatch):
+    """Nothing was measured of the claim, though half of the runs were released."""
+    calls, own = itertools.count(), Quick.run
+
+    def run(self, table: Table, folder: Path) -> Output:
+        is_second = next(calls) // FEWEST % 2
+        return Output(refusal="GateError: no.") if is_second else own(self, table, folder)
+
+    monkeypatch.setattr(Quick, "run", run)
+    spec = spec_of({"method": "dp-noise", "epsilon": 1.0})
+    with (
+        workplace() as folder,
+        pytest.raises(UnreachableError, match="Nothing was measured of local-dp of one"),
+    ):
+        Auditor(Quick.of(spec), Neighbours(spec, people(), folder), folder, Plan(8, 8, 3, ALARM)).audit()
+
+
+def test_neighbours_of_a_truth_value_are_both_whatever_the_rows_hold(tmp_path):
+    spec = spec_of({"method": "dp-noise", "epsilon": 1.0}, {"age": {"type": "boolean"}})
+    rows = pl.DataFrame({"age": ["true"] * 9})
+    kinds = Neighbours(spec, rows, tmp_path)._kinds("age")
+    assert (kinds["the smallest"], kinds["the largest"]) == ("false", "true")
 
 
 CODES = 'pay = { type = "integer", bounds = [0, 5] }'

@@ -200,6 +200,18 @@ def test_chunks_warn_of_columns_as_the_whole_table_does(run):
     assert set(about) <= set(parts)
 
 
+def test_a_text_with_the_name_of_its_row_is_a_warning(run):
+    table = people()
+    table["name"] = [f"Xyra{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(len(table))]
+    table.loc[7, "illness"] = f"{table.loc[7, 'name']} has flu"
+    table.to_csv("data.csv", index=False)
+    warnings = json.loads(run("anonymize data.csv --spec k.toml --json -o out.csv")[0])["warnings"]
+    (said,) = [one for one in warnings if "holds a word of" in one]
+    assert said.startswith(
+        "Column illness holds a word of the name of the row in its texts, in 1 of 60 rows."
+    )
+
+
 def test_chunks_pass_the_gate(run):
     frame = many()
     frame["pid"] = frame["name"].str.upper()

@@ -197,6 +197,33 @@ def test_what_falls_between_two_safe_releases_is_found(run):
     assert [one["name"] for one in risk["risk"]["intersection"]["releases"]][1:] == ["one.csv", "same.csv"]
 
 
+def test_a_release_in_another_form_of_csv_is_measured_too(run):
+    """One specification writes semicolons, the next one commas; the table is Parquet and has neither."""
+    pd.read_csv("data.csv").to_parquet("data.parquet")
+    Path("k.toml").write_text('[csv]\ndelimiter = ";"\n' + K)
+    Path("other.toml").write_text(OTHER)
+    run("anonymize data.parquet --spec k.toml -o one.csv")
+    _, err = run("anonymize data.parquet --spec other.toml -o two.csv", 65)
+    assert "[together]" in err
+    assert not Path("two.csv").exists()
+
+
+def test_a_table_that_was_in_classes_before_leaves_with_a_warning(run):
+    """What is asked for holds; whether the roles are right is what is left to ask."""
+    frame = pd.read_csv("data.csv")
+    frame["age"] = 40
+    frame.to_csv("data.csv", index=False)
+    out, err = run("anonymize data.csv --spec k.toml -o out.csv --report r.html")
+    assert "k = 20" in out
+    assert "the table was in these classes before" in err
+    assert "the table was in these classes before" in Path("r.html").read_text()
+    frame.loc[0, "city"] = "Rom"
+    frame.loc[1:18:3, "city"] = "Rom"
+    frame["age"] = 20 + frame.index
+    frame.to_csv("data2.csv", index=False)
+    assert "in these classes before" not in run("anonymize data2.csv --spec k.toml -o out2.csv")[1]
+
+
 def test_withdrawn_gone_and_noisy_releases_are_not_measured(run):
     Path("other.toml").write_text(OTHER)
     run("anonymize data.csv --spec k.toml -o one.csv")
@@ -352,6 +379,7 @@ def test_releases_that_others_have_put_beside_ours_are_no_alarm(run):
         ),
         ("", "the unit of age holds a value"),
         ('[purpose]\npurpose = "田中様の依頼"\n', "[purpose] purpose holds what looks like"),
+        ('title = "Nachfrage zu Wigglesworth"\n', "the title holds a value of the identifier name"),
         ('[purpose]\npurpose = "Study of Flu in Ulm, 2025"\nresponsible = "Dr Anna Weber"\n', ""),
     ],
 )
@@ -360,12 +388,15 @@ def test_names_in_what_people_write_are_a_warning(run, text, said):
     unit = "" if text else 'unit = "years, Wigglesworth in months", '
     frame.loc[3, "name"] = "Barnaby Wigglesworth"
     frame.to_csv("data.csv", index=False)
-    Path("own.toml").write_text(K.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + text)
+    first, text = (text, "") if text.startswith("title") else ("", text)
+    Path("own.toml").write_text(
+        first + K.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + text
+    )
     _, err = run("anonymize data.csv --spec own.toml -o out.csv")
     assert said in err
     assert said or "goes out with the release as written" not in err
     assert "Wigglesworth" not in err
-    by_rows = BY_ROWS.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + TOGETHER
+    by_rows = first + BY_ROWS.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + TOGETHER
     Path("own.toml").write_text(by_rows + text)
     _, err = run("anonymize data.csv --spec own.toml -o rows.csv --chunk-rows 100")
     assert said in err
@@ -410,6 +441,14 @@ def test_another_ledger_does_not_forget_what_is_on_record(run):
     assert "on record" in err
     run("anonymize releases data.csv --limit-epsilon 9 --ledger new.jsonl", 65)
     assert not Path("new.jsonl").exists()
+    assert f"mv -n {Path(NAME).resolve()} {Path('new.jsonl').resolve()}" in " ".join(err.split())
+    shutil.copy(NAME, "new.jsonl")
+    Path("other").mkdir()
+    for place in ("new.jsonl", "other/new.jsonl"):
+        _, err = run(f"anonymize data.csv --spec noisy.toml -o two.csv --ledger {place}", 65)
+        assert "mv " not in err, "a move would write over a ledger, or break the paths in it"
+        assert "Leave --ledger out" in err
+    Path("new.jsonl").unlink()
     Path(NAME).rename("new.jsonl")
     run("anonymize data.csv --spec noisy.toml -o two.csv --ledger new.jsonl", 65)  # beyond the limit
 

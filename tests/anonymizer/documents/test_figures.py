@@ -38,6 +38,8 @@ GERMAN = (
 def test_the_record_is_read_as_it_is_written():
     assert as_csv(known_figures()) == RECORD.read_text(encoding="utf-8")
     assert len(kinds_of_text()) == 12
+    assert len(kinds_of_text("de")) == 6
+    assert "news" not in kinds_of_text("de")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.languages import japanese
-from anonymizer.documents.languages.detect import LanguageError, check_language, detect, tagger_of
+from anonymizer.documents.languages.detect import (
+    LanguageError,
+    UntoldLanguageError,
+    check_language,
+    detect,
+    tagger_of,
+    tells,
+)
 from anonymizer.documents.languages.english import English
 from anonymizer.documents.languages.tokens import sentences, tokens
 from anonymizer.errors import SpecError, TableError
@@ -64,6 +71,8 @@ def test_every_character_that_is_not_blank_is_in_one_word_of_japanese(text):
     keeps_places(text, tagger_of(text, "ja").words(text))
 
 
+SPANISH = "El paciente, nacido el 2 de febrero, vive en la calle del Pez y fue atendido por la doctora."
+CLINICAL = "Pat. unruhig, RR 140/80. Bedarfsmedikation gegeben."
 GERMAN = "Frau Müller wurde am 3. Mai in der Klinik aufgenommen und ist seit dem Tag nicht mehr bei uns."
 
 
@@ -77,12 +86,16 @@ GERMAN = "Frau Müller wurde am 3. Mai in der Klinik aufgenommen und ist seit de
         (FACTS, "fr", "reads as English"),
         ("北京协和医院 李伟 五十四岁", "en", "Han letters"),
         ("Иванов был принят в больницу", "en", "Cyrillic letters"),
+        (SPANISH, "de", "reads as Spanish, which is not read, and is said to be German"),
+        (SPANISH, "en", "reads as Spanish"),
+        ("Il paziente è stato dimesso dal reparto e non ha più dolore alla gamba.", "fr", "as Italian"),
+        ("Pacjentka nie była w domu, dlatego że się źle czuła po lekach.", "en", "as Polish"),
     ],
 )
 def test_a_text_is_not_read_in_a_language_that_it_is_not_in(text, language, said):
     with pytest.raises(LanguageError, match=said) as caught:
         check_language(text, language)
-    assert 'language = "auto"' in caught.value.hint
+    assert ("out" if "which is not read" in str(caught.value) else 'language = "auto"') in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -99,6 +112,22 @@ def test_a_text_is_not_read_in_a_language_that_it_is_not_in(text, language, said
 )
 def test_a_text_is_read_in_the_language_that_it_is_said_to_be_in_where_nothing_tells_another(text, language):
     check_language(text, language)
+
+
+def test_short_texts_tell_no_language_and_long_ones_are_in_none():
+    with pytest.raises(UntoldLanguageError):
+        detect(CLINICAL)
+    for text in (SPANISH, "Alpha beta gamma. " * 100):
+        with pytest.raises(LanguageError) as caught:
+            detect(text)
+        assert not isinstance(caught.value, UntoldLanguageError)
+
+
+def test_a_text_tells_its_language():
+    assert tells(GERMAN, "de")
+    assert not tells(GERMAN, "en")
+    assert not tells(CLINICAL, "de")
+    assert not tells("12", "de")
 
 
 def test_a_long_japanese_text_is_cut_and_keeps_its_places():

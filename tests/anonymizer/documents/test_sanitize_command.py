@@ -283,12 +283,16 @@ def test_documents_are_not_read_in_a_language_that_they_are_not_in(home, run):
     assert said["error"]["what"].startswith("report-03.txt: The text is in Han letters")
     assert 'Write language = "auto"' in said["error"]["hint"]
     (home / "reports" / "list.md").write_text("| Rook | 12 |\n")
-    spec.write_text(whole)
+    (home / "reports" / "plan.md").write_text("| Weber | 12 |\n")
+    spec.write_text(f'{whole}\n[languages]\n"plan.md" = "de"\n')
     said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
-    line = '"list.md" = "en"'
-    assert f"below [languages]: {line}" in said["error"]["hint"]
-    spec.write_text(f"{whole}\n[languages]\n{line}\n")
+    assert said["error"]["what"].startswith("list.md: The text is in Latin letters")
+    assert 'language = "..." in the specification for all' in said["error"]["hint"]
+    assert 'below [languages]: "list.md" = "..."' in said["error"]["hint"]
+    (home / "reports" / "plan.md").unlink()
+    spec.write_text(whole)
     said = run("reports", "--spec", "sanitize.toml", "-o", "out")
+    assert any("Nothing in the text of list.md tells its language" in one for one in said["warnings"])
     assert {one["document"]: one["language"] for one in said["documents"]} == {
         "list.md": "en",
         "report-01.txt": "en",

@@ -110,6 +110,27 @@ def test_the_pattern_of_a_sensitive_column_is_refused_too(run, attack):
     )
 
 
+@pytest.mark.parametrize("word", ["n.d.", "<0.1", "n.b.", "≥ 90 mg/l"])
+@pytest.mark.parametrize("role", ["sensitive", ""])
+def test_words_for_a_missing_number_are_looked_at_like_empty_cells(run, word, role):
+    """A specification need not name them: who reads them reads the sex, as in empty cells."""
+    frame = people()
+    given(frame.hstack(planted(frame)["psa"].select(pl.col("more").cast(pl.String).fill_null(word))))
+    if role:
+        Path("s.toml").write_text(Path("s.toml").read_text().replace('["ill"]', '["ill", "more"]'))
+    error = run("anonymize data.csv --spec s.toml -o out.csv", 65)[1].replace("\n", " ")
+    assert "image" in error
+    assert "pattern of the empty cells" in error or "decides" in error
+
+
+def test_words_for_a_missing_number_that_tell_nothing_pass(run):
+    frame = people()
+    random = np.random.default_rng(9)
+    value = np.where(random.random(ROWS) < 0.6, random.integers(0, 9, ROWS).astype(str), "n.d.")
+    given(frame.with_columns(lab=pl.Series(value)))
+    run("anonymize data.csv --spec s.toml -o out.csv")
+
+
 def test_a_pattern_can_be_accepted_with_a_reason(run):
     frame = people()
     given(frame.hstack(planted(frame)["row number, shuffled"]))

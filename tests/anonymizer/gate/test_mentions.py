@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.gate.mentions import mentions
+from anonymizer.gate.mentions import few_mentions, mentions
 from anonymizer.gate.views import ColumnView
+from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
 ROWS = 400
@@ -153,3 +154,31 @@ def test_letters_are_compared_without_accents_and_widths():
     holders, notes = noted("# がが", "ががさん", JAPANESE)
     assert found(holders, notes) == ["disguise"]
     assert found(holders, [note.replace("が", "か") for note in notes]) == []
+
+
+def warned(changed: dict[int, tuple[str, str]]) -> list[str]:
+    """Warnings of a table of 200 rows, of which some have these names and notes."""
+    random = np.random.default_rng(8)
+    holders, notes = names(200), random.choice(ENGLISH[:3], 200).tolist()
+    for row, (name, note) in changed.items():
+        holders[row], notes[row] = name, note
+    frame = pl.DataFrame({"name": holders, "note": notes})
+    table = Table.of(frame, Roles(identifiers=("name",), sensitive=("note",)))
+    order = np.arange(200)[::-1].copy()
+    return list(few_mentions(table, table.taken(order).without(("name",)), order))
+
+
+def test_one_or_two_texts_with_the_name_of_their_row_are_a_warning():
+    one = {5: ("山田 太郎", "山田さんは元気。")}
+    (said,) = warned(one)
+    assert "Column note holds a word of the name of the row in its texts, in 1 of 200 rows." in said
+    (said,) = warned(one | {9: ("Sora Kim", "Ms Kim was calm.")})
+    assert "in 2 of 200 rows" in said
+    assert "山田" not in said
+
+
+def test_no_texts_or_many_with_the_name_of_their_row_are_no_warning():
+    assert warned({}) == []
+    assert warned({5: ("山田 太郎", "佐藤さんは元気。")}) == []
+    assert warned({row: (f"Sora {one}", f"{one} came.") for row, one in enumerate(names(5, 9))}) == []
+    assert warned(dict.fromkeys(range(0, 200, 2), ("Ann Day", "A day of rest."))) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from datetime import date, timedelta
 
@@ -76,7 +77,19 @@ NAMES = {
     "col7": lambda i: ("山田様", "黒岩 健 様", "榊原さん")[i % 3],
     "col8": lambda i: ("YAMADA Tarō", "Kuroiwa Hiroshi", "Sato Yoshiko")[i % 3],
     "Hausarzt": lambda i: ("Wójcik, K.", "Kowalczyk, A.", "Zzz, B.")[i % 3],
+    "Patient": lambda i: ("Anna Weber", "Paul Klein")[i % 2],
+    "médecin traitant": lambda _: "Dr. Wójcik",
     "who2": lambda i: ("佐藤 健一", "鈴木 花子", "高橋 誠")[i % 3],
+    "a1": lambda i: f"DE{10 + i % 5} 3704 0044 0532 0013 0{i % 5}",
+    "a2": lambda _: "zbigniew1940@posteo.example",
+    "a3": lambda i: f"+49 731 {100000 + i % 3}",
+    "a4": lambda i: f"10.3.{i % 4}.25",
+    "a5": lambda i: f"https://people.example/zb.{i % 5}",
+    "a6": lambda i: ("0731/123456", "(0711) 12 34 56", "0176-12345678")[i % 3],
+    "a7": lambda i: f"2001:db8::{i % 4:x}f",
+    "payload": lambda i: json.dumps({"patient": {"name": ("Zzz", "Yyy")[i % 2], "visits": [1, i % 4]}}),
+    "list": lambda i: json.dumps(["x", {"by": ("Rosalind Weber", "Anna Quast", "Peter Wrona")[i % 3]}]),
+    "a8": lambda i: f"555-123-456{i % 2}",
 }
 
 
@@ -117,6 +130,15 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
         ("drug_name", lambda i: ("aspirin", "ibuprofen")[i % 2]),
         ("col5", lambda i: ("ロキソニン テープ", "モーラス パップ", "リリカ カプセル", "カロナール")[i % 4]),
         ("col6", lambda i: ("ヨコハマシ ミドリク", "チバ イチカワ", "イシカワ コマツ")[i % 3]),
+        ("ndc", lambda i: ("0071-0155-23", "00071-0156-2", "50090-0481-0")[i % 3]),
+        ("version", lambda i: ("1.2.3.4", "1.2.3.5")[i % 2]),
+        ("licence", lambda i: ("https://rights.example/by/4.0/", "https://rights.example/zero/")[i % 2]),
+        ("day", lambda i: ("01-02-2003 10:00", "02-02-2003 11:00", "03-02-2003 12:00")[i % 3]),
+        ("doses", lambda i: json.dumps({"drug": ("aspirin", "ibuprofen")[i % 2], "mg": [i % 3, 5]})),
+        ("patient", lambda i: ("Inpatient", "Outpatient", "Day Case")[i % 3]),
+        ("room", lambda i: f"H-A {i % 4}"),
+        ("value", lambda i: f"0.1234567{i % 3}"),
+        ("range", lambda i: ("2001-2005", "2006-2010", "100-200")[i % 3]),
         ("doctor", lambda i: ("Internal Medicine", "General Practitioner", "Family Medicine")[i % 3]),
         ("wavelength_nm", lambda i: ("450 nm", "620 nm")[i % 2]),
         ("col9", lambda i: ("Yokohama Minami", "Nagoya Midori", "Saitama Minami", "Osaka Kita")[i % 4]),
@@ -338,3 +360,10 @@ def test_the_hint_for_a_pair_is_followed_to_the_letter(tmp_path, run):
         (tmp_path / "s.toml").write_text(text, encoding="utf-8")
         run(f"anonymize data.csv --spec s.toml -o {word}.csv --ledger {word}.ledger")
         assert (tmp_path / f"{word}.csv").exists()
+
+
+@pytest.mark.parametrize(("name", "rc"), [("patient_id", 65), ("PatNr", 65), ("ward_no", 0)])
+def test_a_number_of_persons_finds_them_however_few_they_are(tmp_path, run, name, rc):
+    patients(180, **{name: lambda i: 7000 + 13 * (i // 6)})
+    told = released(run, tmp_path, rc)
+    assert ("is called like a number or a key of persons" in told) == (rc == 65)

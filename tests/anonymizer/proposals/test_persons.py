@@ -14,11 +14,11 @@ from anonymizer.tables.table import Table
 from commons.tabular.dialect import Dialect
 
 
-def proposed(name: str, persons: int, rows: int = 240):
+def proposed(name: str, persons: int, rows: int = 240, gaps: int = 0):
     number = range(rows)
     frame = pl.DataFrame(
         {
-            name: [f"{100000 + 17 * (n % persons)}" for n in number],
+            name: [None if n < gaps else f"{100000 + 17 * (n % persons)}" for n in number],
             "age": [str(20 + n % 7) for n in number],
             "town": [("Ulm", "Aalen", "Gera")[n // 5 % 3] for n in number],
         }
@@ -26,7 +26,10 @@ def proposed(name: str, persons: int, rows: int = 240):
     return propose(Table.of(frame), Dialect())
 
 
-@pytest.mark.parametrize("name", ["patient_nbr", "PatientId", "member_id"])
+@pytest.mark.parametrize(
+    "name",
+    ["patient_nbr", "PatientId", "member_id", "PatNr", "SUBJID", "n_pac_id", "KVNR", "NHC", "カルテ番号"],
+)
 def test_an_identifier_of_persons_that_repeats_is_proposed(name, tmp_path):
     found = proposed(name, 80)
     text = write_specification(found, "A release")
@@ -39,3 +42,22 @@ def test_an_identifier_of_persons_that_repeats_is_proposed(name, tmp_path):
 def test_other_identifiers_are_not(name, persons):
     found = proposed(name, persons)
     assert found.person is None
+    assert ("k counts rows" in "".join(found.warnings)) == (name == "device_id")
+
+
+@pytest.mark.parametrize("persons", [12, 40, 60])
+def test_few_persons_are_no_category(persons):
+    """Of 60 patients with six rows each the number was a quasi-identifier, and left with five rows alike."""
+    found = proposed("patient_id", persons, 6 * persons)
+    assert found.person is not None
+    assert found.person.name == "patient_id"
+    assert "patient_id" in found.names("identifiers")
+
+
+def test_a_gap_among_the_persons_is_said():
+    found = proposed("PatNr", 40, gaps=3)
+    assert found.person is None, "an empty cell is refused there"
+    [told] = found.warnings
+    assert "has up to 6 rows of one value" in told
+    assert 'once its 3 empty cells are filled or left out, write person = "PatNr" below [roles]' in told
+    assert f"# WARNING: {told}" in write_specification(found, "A release")

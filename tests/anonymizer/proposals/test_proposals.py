@@ -102,7 +102,7 @@ def test_two_commands_lead_to_a_release_and_a_report(tmp_path, run):
 
 def test_the_comments_and_the_document_say_the_same(tmp_path, run):
     people().to_csv("data.csv", index=False)
-    dialect, table = guess_table_dialect(tmp_path / "data.csv")
+    dialect, table, _ = guess_table_dialect(tmp_path / "data.csv")
     found = propose(table, dialect)
     text = write_specification(found, "x")
     again = parse({k: v for k, v in tomllib.loads(text).items() if k != "title"}, tmp_path)
@@ -138,7 +138,7 @@ def test_dialects_are_found(tmp_path, run, name):
         )
     text = "\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in rows) + "\n"
     (tmp_path / "data.csv").write_bytes(text.encode(encoding))
-    dialect, table = guess_table_dialect(tmp_path / "data.csv")
+    dialect, table, _ = guess_table_dialect(tmp_path / "data.csv")
     assert [table.is_numeric(column) for column in table.names] == [True, True, False, True]
     assert table.numbers("sum")[1] == pytest.approx(1173.15)
     assert dialect.writing.missing_tokens == ("?",)
@@ -209,6 +209,14 @@ def test_ugly_tables_lead_to_a_release_too(tmp_path, run, name, ending):
     table = Table.of(frame)
     quasi = tomllib.loads((tmp_path / "s.toml").read_text())["roles"]["quasi_identifiers"]
     assert {column.strip() for column in quasi} <= {column.strip() for column in table.names}
+
+
+def test_records_within_cells_are_taken_out():
+    frame = people().assign(
+        note=[json.dumps({"who": {"x": f"Zzz {i % 4}"}, "n": [i % 3]}) for i in range(300)]
+    )
+    [note] = [one for one in propose(Table.of(frame), Dialect()).columns if one.profile.name == "note"]
+    assert (note.role, note.profile.look) == ("identifiers", "nested")
 
 
 def test_a_table_of_one_row_is_refused(tmp_path, run):
@@ -353,3 +361,65 @@ def test_signs_that_turn_or_hide_text_are_escaped_in_a_draft():
     assert "s\\U0000202eex" in text
     read = tomllib.loads(text)
     assert "s\u202eex" in read["roles"]["quasi_identifiers"] + read["roles"].get("identifiers", [])
+
+
+CHINESE = "姓名,年龄,病房\n" + "".join(
+    f"{'王李张刘陈'[i % 5]}{'伟娜敏'[i % 3]},{20 + i},{i % 4}\n" for i in range(40)
+)
+
+
+def test_an_encoding_in_doubt_is_a_warning_until_it_is_named(tmp_path, run):
+    (tmp_path / "data.csv").write_bytes(CHINESE.encode("gb18030"))
+    out, told = run("anonymize init data.csv")
+    assert "--encoding" in told
+    assert "# WARNING: The file is read as euc-jp, which is a guess" in out
+    out, told = run("anonymize init data.csv --encoding gb18030")
+    assert "guess, and its texts" not in out + told
+    assert tomllib.loads(out)["roles"]["identifiers"] == ["姓名"]
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("€ {},50", {"decimal": ",", "prefix": "€"}),
+        ("{},50 €", {"decimal": ",", "suffix": "€"}),
+        ("CHF {}.50", {"prefix": "CHF"}),
+        ("{} kg", {"suffix": "kg"}),
+        ("A{}", {}),
+    ],
+)
+def test_currencies_and_units_beside_numbers_are_found(tmp_path, run, form, said):
+    rows = [f"{'fm'[i % 2]};{20 + i % 30};{form.format(1000 + i * 7)}" for i in range(60)]
+    (tmp_path / "data.csv").write_text("\n".join(["sex;age;x1", *rows]), encoding="utf-8")
+    told = json.loads(run("anonymize init data.csv --json")[0])
+    looks = {one["name"]: one["look"] for one in told["columns"]}
+    assert tomllib.loads(told["specification"])["csv"] == {"delimiter": ";"} | said
+    assert looks["x1"] == ("number" if said else "code")
+    (tmp_path / "s.toml").write_text(told["specification"], encoding="utf-8")
+    run("anonymize data.csv --spec s.toml -o out.csv")
+
+
+def test_sums_below_a_table_are_a_warning_of_both_commands(tmp_path, run):
+    text = people().to_csv(index=False)
+    (tmp_path / "data.csv").write_text(f"{text}Total{',' * 8}5000\n", encoding="utf-8")
+    _, told = run("anonymize init data.csv -o s.toml")
+    assert "begin with 'Total', as sums below a table do" in told
+    _, told = run("anonymize data.csv --spec s.toml -o out.csv")
+    assert "begin with 'Total', as sums below a table do" in told
+    (tmp_path / "data.csv").write_text(text, encoding="utf-8")
+    assert "sums below a table" not in run("anonymize init data.csv")[1]
+
+
+def test_the_release_that_init_names_is_another_file(tmp_path, run):
+    people().to_csv("release.csv", index=False)
+    out, _ = run("anonymize init release.csv -o s.toml")
+    command = out.rpartition("then: duetto ")[2].strip()
+    run(command)
+    assert "-o release.csv" not in command
+
+
+def test_years_of_two_digits_are_a_warning(tmp_path, run):
+    frame = people()
+    frame["born"] = [f"{1 + i % 12:02}/{1 + i % 28:02}/{40 + i % 50}" for i in range(len(frame))]
+    frame.to_csv("data.csv", index=False)
+    assert "years of born have two digits" in run("anonymize init data.csv")[1].casefold()

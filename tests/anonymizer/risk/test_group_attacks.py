@@ -179,6 +179,27 @@ def test_they_say_where_they_do_not_apply(word):
     assert "no sensitive" in one.lacks(Case(Table.of(table.native, without), Table.of(table.native, without)))
 
 
+@pytest.mark.parametrize("word", ["definetti", "minimality"])
+def test_a_column_of_many_values_does_not_keep_the_others_from_being_measured(word):
+    """Costs of 240 values took the whole measure away, as `init` makes such columns sensitive."""
+    one, table = MEASURES[word], people(240, 0.5)
+    roles = Roles(quasi_identifiers=("age", "job"), sensitive=("cost", "ill"))
+    frame = table.native.assign(cost=[f"{1000 + 7 * n}" for n in range(240)])
+    original = Table.of(frame, roles, {"age": TREE["age"]})
+    pipeline = Pipeline(steps=[("k", KMember(k=3, random_state=1))])
+    found = one.measure(Case(original, pipeline.fit_transform_table(original), pipeline))
+    assert found["cost"] is None
+    assert found["ill"].persons > 0
+    told = one.describe(found)
+    assert [*told.values] == ["ill"]
+    assert any("not measured of cost: more than 100 values" in text for _, text in told.lines)
+    alone = Table.of(
+        frame, Roles(quasi_identifiers=("age", "job"), sensitive=("cost",)), {"age": TREE["age"]}
+    )
+    with pytest.raises(TableError, match="240 values"):
+        one.measure(Case(alone, pipeline.fit_transform_table(alone), pipeline))
+
+
 def test_the_promise_of_anatomy_says_its_condition():
     promise = Anatomy(l=3, random_state=2).release(people(60, 0.5)).guarantees[0]
     assert "By the groups alone" in promise.condition

@@ -69,6 +69,8 @@ def test_what_cannot_be_read_is_named(tmp_path):
     ("text", "word"),
     [
         ("age,zip,age\n1,2,3\n", "two columns 'age'"),
+        ("*,zip\n1,2\n", r"a column '\*', which stands for several"),
+        ("age,^a.*$\n1,2\n", "stands for several"),
         ("age,zip\n1,2,3\n4,5,6\n", "row 1: 3 cells, the first line names 2"),
     ],
 )

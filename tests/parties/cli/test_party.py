@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -14,8 +15,12 @@ import pytest
 import tomli_w
 
 from commons.exits import BAD_DATA, CONFIG, UNAVAILABLE, USAGE
+from parties.cli.party import _too_few_files_survived
 from parties.client import job_text
 from parties.config import load
+from parties.daemon.daemon import Daemon
+from parties.jobs.manager import JobManager
+from parties.session.server import PeerServer
 from scripts.processes import COMMAND, ended, started, tried
 from tests.parties.jobs.institutions import ALLOWED, job
 
@@ -44,6 +49,27 @@ def test_more_strangers_than_files_leave_the_control_socket_alive(homes, called)
     finally:
         ended(process)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_all_that_runs_jobs_is_loaded_before_strangers_can_connect(homes, monkeypatch):
+    """The attack: an import that found no file left ended a daemon that had just said that it is ready."""
+    order = []
+    load_jobs, open_port = JobManager.load, PeerServer.start
+    monkeypatch.setattr(JobManager, "load", lambda self: (order.append("load"), load_jobs(self)))
+    monkeypatch.setattr(PeerServer, "start", lambda self: (order.append("open"), open_port(self)))
+    daemon = Daemon(load(homes["north"]))
+    try:
+        daemon.start()
+    finally:
+        daemon.stop()
+    assert order == ["load", "open"]
+
+
+def test_a_daemon_goes_on_without_a_file_left_and_with_no_other_problem():
+    with _too_few_files_survived():
+        raise OSError(errno.EMFILE, "Too many open files")
+    with pytest.raises(PermissionError), _too_few_files_survived():
+        raise PermissionError(errno.EACCES, "Permission denied")
 
 
 def test_a_second_daemon_does_not_start(homes, daemons):

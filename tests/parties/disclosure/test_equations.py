@@ -112,6 +112,22 @@ def summed(cells, amounts, persons=None):
     return Shown(counted.persons, counted.cells, counted.equations, np.atleast_2d(amounts))
 
 
+def test_what_two_sums_differ_by_is_weighed_from_zero_as_well():
+    """A bound of minus 47,481 makes all amounts alike; without the values from 0 nobody dominates."""
+    held = 30 + np.arange(200) % 41
+    held[0] = 9000
+    far = [
+        summed(np.zeros(200, int), held + 47_481),
+        summed((np.arange(200) < 20).astype(int), held + 47_481),
+    ]
+    assert not System(far).is_dominated(Fraction(4, 5))
+    seen = [replace(each, signed=held[None]) for each in far]
+    assert System(seen).is_dominated(Fraction(4, 5))
+    assert not System([replace(each, signed=held[None] * 0 + 30) for each in far]).is_dominated(
+        Fraction(4, 5)
+    )
+
+
 VALUES = np.arange(100, 400, 3)
 """Of a hundred persons, all different."""
 

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -282,6 +283,28 @@ def test_tables_survive_their_encoding():
     assert back.persons.tolist() == [5, 1, 5]
     assert back.cells.tolist() == [0, 2, 1]
     assert back.equations.tolist() == table.equations.tolist()
+
+
+def test_sums_that_count_from_zero_are_kept_beside_those_that_do_not(history):
+    """One person has nearly all of what two sums differ by; records of sums without a zero stay readable."""
+    mine = replace(job(history, range(200)), minimum=5, dominance=Fraction(4, 5))
+    value = 30 + np.arange(200) % 41
+    value[0] = 9000
+
+    def total(rows, far):
+        held = value[rows][None]
+        cells, opened = np.zeros(len(rows), dtype=np.int64), np.ones((1, 1), dtype=bool)
+        return Shown(mine.persons[rows], cells, opened, held + far, held if far else None)
+
+    everybody, others = np.arange(200), np.arange(20, 200)
+    table = total(everybody, 47_481)
+    back = Shown.decoded(table.encoded(), 200, (1, 1), 1, 1)
+    assert (back.amounts.tolist(), back.signed.tolist()) == (table.amounts.tolist(), table.signed.tolist())
+    history.record_tables(mine, [total(everybody, 0)])
+    history.record_tables(mine, [table])
+    again = History(history.path.parent)
+    assert again.allows(mine, [table])
+    assert not again.allows(mine, [total(others, 47_481)])
 
 
 def test_persons_of_earlier_records_are_found_under_their_other_hashes(history, tmp_path):

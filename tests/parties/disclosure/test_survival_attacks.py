@@ -244,8 +244,8 @@ def test_rows_of_the_peers_own_find_no_day_on_which_somebody_leaves(tmp_path):
         columns = outcome.tables[1].columns
         rows = zip(*(columns[name] for name in ("group", "time", "survival")), strict=True)
         curve = {time: value for name, time, value in rows if name == "A"}
-        unit = 2.0**-7  # of 512 to 1023 persons of the victim in the group
-        assert all((value / unit).is_integer() for value in curve.values() if value is not None)
+        unit = 2.0**-5  # of 320 to 639 persons of the victim in the group who are followed further
+        assert all((curve[time] / unit).is_integer() for time in (150, 180))
         true = int((group & (days >= day)).sum())
         part = 1.0
         for other in range(151, 181):
@@ -274,3 +274,68 @@ def test_more_rows_of_the_peers_own_give_it_no_more_digits(tmp_path):
         shown = [value for value in outcome.tables[1].columns["survival"] if value is not None]
         assert len(shown) > 10
         assert all((value * 2**7).is_integer() for value in shown)
+
+
+STEP = 10
+
+
+def moved(count, day, until, ended):
+    """The victim's rows; so many of the first arm who leave after a day, in this way, do so before it."""
+    values = victims()
+    days, later = values["days"].array.copy(), (values["arm"].array == 0) & (values["ended"].array == ended)
+    days[np.flatnonzero(later & (days > day) & (days <= until))[:count]] = day - STEP - 1
+    return values | {"days": Column(days, DAYS)}
+
+
+@pytest.mark.parametrize(
+    ("day", "until", "arm", "ended"),
+    [(320, 450, 0, 1), (560, 600, 0, 1), (560, 600, 1, 1), (560, 600, 0, 0)],
+)
+def test_rows_of_the_peers_own_do_not_count_who_leaves_after_their_day(tmp_path, day, until, arm, ended):
+    """Up to nine persons leave before a day of the peer's choice, or after it: nothing moves, or one unit.
+
+    Its events on that day tell of those at risk then; its rows that leave then without one of events after.
+    """
+    query = {**BASE, "every": 150, "until": 600, "test": "log-rank"}
+    own = 8000 + 1000 * arm  # in the other arm some are followed further: they expect events in this one
+    brought = {"days": np.where(np.arange(own) < 8000, day, 1000), "arm": np.full(own, arm)}
+    brought |= {"ended": ended * (brought["days"] == day), "age": np.zeros(own)}
+    told = {}
+    for count in (0, 6, 9):
+        (folder := tmp_path / str(count)).mkdir()
+        victim = Victim(folder, moved(count, day, until, 1 - ended), POLICY, overlap=M)
+        _, outcome = victim.asked(job({**query, "step": STEP}), brought=brought)
+        for table in outcome.tables:
+            for name, column in table.columns.items():
+                for place, value in enumerate(column):
+                    told.setdefault((table.name, name, place), []).append(value)
+    assert {table for table, *_ in told} == {"results", "survival", "survival: groups", "survival: log-rank"}
+    for place, values in told.items():
+        assert len(set(values)) <= 2, (place, values)
+
+
+def test_events_of_the_peers_own_do_not_weigh_those_at_risk_in_a_test(tmp_path):
+    """It brings 8,500 events of a day in the other arm, which expect as many of those of the first."""
+    drawn, size, day = np.random.default_rng(2), 240, 300
+    arm, days, ended = np.arange(size) % 2, drawn.integers(30, 420, size), np.zeros(size, dtype=int)
+    events = drawn.choice(size, 34, replace=False)
+    ended[events], days[events] = 1, drawn.integers(10, 290, 34)
+    later = np.flatnonzero((arm == 0) & (ended == 0) & (days > day) & (days <= 360))
+    brought = {"days": np.repeat([day, 1000], [8500, 1400]), "ended": np.repeat([1, 0], [8500, 1400])}
+    brought |= {"arm": np.ones(9900), "age": np.zeros(9900)}
+    told = []
+    for count in (0, 3, 6, 9):
+        (folder := tmp_path / str(count)).mkdir()
+        left = days.copy()
+        left[later[:count]] = day - 11
+        held = {"days": left, "ended": ended, "arm": arm, "age": np.full(size, 50)}
+        schemas = {"days": DAYS, "ended": ENDED, "arm": ARM, "age": AGE}
+        values = {name: Column(each, schemas[name]) for name, each in held.items()}
+        victim = Victim(
+            folder, values | {PERSONS: Column(np.arange(size), Schema("integer"))}, POLICY, overlap=M
+        )
+        query = {**TESTED, "every": 360, "step": 10}
+        _, outcome = victim.asked(job(query), brought=brought)
+        (groups,) = [table.columns for table in outcome.tables if table.name == "survival: groups"]
+        told.append(groups["expected"][0])
+    assert len(set(told)) <= 2, told

@@ -35,8 +35,8 @@ def pooled(columns=(), **more):
 
 @pytest.fixture
 def wards(institutions):
-    """Two hundred and forty persons a side in four wards, of whom more die in arm A; one is 97 years old."""
-    rows = range(240)
+    """Persons of each side in four wards, of whom more die in arm A; one is 97 years old."""
+    rows = range(480)
     for name in ("north", "south"):
         cells = {
             "id": [f"{name} {row}" for row in rows],
@@ -53,7 +53,7 @@ def wards(institutions):
 def test_both_get_figures_of_all_wards_together(wards):
     run = wards.run(pooled())
     cells = [[[0] * 4 for _ in range(2)] for _ in range(2)]
-    for row in range(240):
+    for row in range(480):
         cells[row % 2][row % 10 not in (0, 1, 2, 4)][row // 2 % 4] += 2
     exact = PooledFigures.of(np.array(cells, dtype=float).reshape(4, 4))
     for name in ("north", "south"):

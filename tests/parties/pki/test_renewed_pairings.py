@@ -115,6 +115,21 @@ def test_certificates_that_are_valid_for_years_are_refused(homes, monkeypatch, d
     assert find_offer(config, config.peer("north")) is None
 
 
+@pytest.mark.parametrize("years", [2, 50])
+def test_a_certificate_that_begins_in_years_is_refused(homes, years):
+    """It is valid for a year only, was pinned for 51 by the rule, and no honest renewal was taken."""
+    config, identity = load(homes["south"]), home.load_identity(load(homes["north"]))
+    late = replace(identity, renewed=certificate.make("north", real_now() + years * 365 * DAY))
+    found = pairing.describe(late, HERE)
+    begins = f"{real_now() + (years * 365 - 1) * DAY:%Y-%m-%d}"
+    with pytest.raises(PairingError, match=f"begins on {begins} only"):
+        home.add_peer(config, found)
+    heard = Renewals(replace(config, accept_renewals=True))
+    heard.hear("north", found.text.encode())
+    assert heard.due() == ()
+    assert find_offer(config, config.peer("north")) is None
+
+
 def test_a_renewal_for_another_name_changes_nothing_of_the_peer(homes):
     identity = home.load_identity(load(homes["north"]))
     other = certified(replace(identity, name="west"), real_now())

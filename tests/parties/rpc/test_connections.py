@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import queue
+import resource
 import selectors
 import socket
-from contextlib import ExitStack
+import threading
+from contextlib import ExitStack, contextmanager, suppress
 
 import grpc
 import pytest
@@ -87,6 +90,19 @@ def test_a_connection_that_brings_no_call_goes_in_time_and_one_that_did_stays(st
     assert port.connections.look() == 0
     assert not is_open(silent)
     assert is_open(calling)
+
+
+def test_a_connection_that_brings_bytes_and_no_call_goes(stack):
+    """The attack: headers without end, all of which gRPC holds, are no call."""
+    port = Port(stack, silent_bytes=1000)
+    (many, _), (few, _), (calling, name) = port.connect(), port.connect(), port.connect()
+    assert port.connections.look() == 3
+    assert port.connections.admit("north", name)
+    for far, near, number in zip((many, few, calling), port.near, (1001, 1000, 2000), strict=True):
+        far.sendall(bytes(number))
+        near.recv(number, socket.MSG_WAITALL)
+    assert port.connections.look() == 1
+    assert [is_open(far) for far in (many, few, calling)] == [False, True, True]
 
 
 def test_a_peer_has_so_many_connections_and_those_that_are_closed_count_no_more(stack):
@@ -193,3 +209,78 @@ def test_a_connection_without_calls_ends_and_the_next_call_makes_another(monkeyp
             pass
         client._channel.unsubscribe(states.put)
         assert client.hello().version
+
+
+def test_strangers_are_counted_where_no_file_is_left(stack):
+    """The attack: with too many open files the thread that counts them ended, and nothing bounded them."""
+    port = Port(stack, of_one_address=3)
+    made = []
+    for port.now in range(10):
+        made.append(port.connect()[0])
+        port.connections.look()
+    made += [port.connect()[0] for _ in range(4)]
+    with no_files_left():
+        assert port.connections.look() == 3
+    assert sum(is_open(far) for far in made) == 3
+
+
+@contextmanager
+def no_files_left():
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = [os.dup(0)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 8, limits[1]))
+    try:
+        with suppress(OSError):
+            while True:
+                taken.append(os.dup(0))
+        yield
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_the_thread_that_counts_goes_on_after_a_defect(monkeypatch, caplog):
+    connections, again = Connections(), threading.Event()
+    looks = iter([OSError("a defect"), None])
+
+    def look():
+        if problem := next(looks, None):
+            raise problem
+        again.set()
+        return 0
+
+    monkeypatch.setattr(connections, "look", look)
+    connections.start(1)
+    connections.wake()
+    try:
+        assert again.wait(60)
+    finally:
+        connections.stop()
+    assert "cannot be counted: OSError: a defect" in caplog.text
+
+
+def test_the_port_takes_so_many_connections_and_no_more(monkeypatch):
+    """Before they are counted: what comes beyond is closed at once, and leaves files for all else."""
+    monkeypatch.setattr(tls, "MOST_CONNECTIONS", 5)
+    with listening(SOUTH, public(NORTH)) as south:
+        made = strangers(south.server.address, 20)
+        with ExitStack() as stack, selectors.DefaultSelector() as waiting:
+            for far in map(stack.enter_context, made):
+                waiting.register(far, selectors.EVENT_READ)
+            gone = 0
+            while gone < 15:
+                ready = waiting.select(4)  # handshakes time out after 5 s
+                assert ready
+                for key, _ in ready:
+                    waiting.unregister(key.fileobj)
+                    gone += 1
+            assert not waiting.select(0)
+
+
+@pytest.mark.parametrize(
+    ("files", "most"), [(64, 32), (1024, 512), (1 << 20, 2048), (resource.RLIM_INFINITY, 2048)]
+)
+def test_half_of_the_files_are_left_for_all_else(monkeypatch, files, most):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    assert tls.most_connections() == most

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.amounts import is_signed, weighed
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, off_bounds
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.owned import Owned
@@ -102,9 +103,6 @@ class FigureColumns:
     ) -> list[Sum]:
         """Of each value what no row may have too large a part in; nothing where sums are not weighed.
 
-        These are distances from the declared bound, and where that is negative absolute values as well: a
-        bound far below all values makes distances alike.
-
         Args:
             columns: of the run.
             members: 1 for the slots, or rows of a side, that are matches, else 0; of sides with values.
@@ -112,10 +110,10 @@ class FigureColumns:
         """
         if not self.weighs:
             return []
-        found = [Sum(total(column), column) for _, column in sorted(columns.absolutes.items())]
+        found: list[Sum] = []
         for place, column in enumerate(columns.values):
-            side = self.parameters.values[place].side
-            found.append(Sum.of(column, members[side], self.declared(place), total))
+            sizes, side = columns.absolutes.get(place), self.parameters.values[place].side
+            found += weighed(column, sizes, members[side], self.declared(place), total)
         return found
 
     def spans(self, role: Role) -> list[Bounds]:
@@ -160,7 +158,7 @@ class FigureColumns:
         return [place for place, value in enumerate(self.parameters.values) if value.side is role]
 
     def _signed(self, role: Role) -> list[int]:
-        return [place for place in self._places(role) if self.weighs and self.bounds[place].lower < 0]
+        return [place for place in self._places(role) if self.weighs and is_signed(self.declared(place))]
 
     def _counted(self, role: Role) -> list[int]:
         return self._places(role) if self.counts else []

@@ -11,9 +11,10 @@ from smc.analyses.disclosure.curves import CurvesFigure, CurvesPart
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.kinds.survival.digits import KeptDigits
 from smc.analyses.statistics.kinds.survival.figures import SurvivalFigures
-from smc.analyses.statistics.kinds.survival.joint_curves import JointTables
+from smc.analyses.statistics.kinds.survival.joint_curves import JointTables, JointTest
 from smc.analyses.statistics.kinds.survival.joint_figures import FigureDigits
 from smc.analyses.statistics.kinds.survival.layout import EVENT, SurvivalCells
+from smc.analyses.statistics.kinds.survival.life_table import at_risk
 from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.plans.plan import conditions, resolve
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
@@ -92,14 +93,18 @@ def run_curves(
         DisclosureRefused: a side does not let its part be opened; no figure was.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    statistic, asked = own.statistic, (most, recipients, release.indistinct)
-    joint = JointTables.of_both(session, own.cells, own.layout, most).figures(test=statistic.query.test)
-    ended = own.layout.split(own.cells)[0]
-    persons = own.cells.reshape(len(own.layout.groups), -1).sum(axis=1)
+    statistic, layout, asked = own.statistic, own.layout, (most, recipients, release.indistinct)
+    is_tested = statistic.query.test
+    tables = JointTables.of_both(session, own.cells, layout, most)
+    curves, test = tables.figures(test=is_tested and not release.indistinct)
+    if is_tested and test is None:
+        test = JointTest.within_sides(session, own.cells, layout, most)
+    ended, beyond = layout.split(own.cells)
+    left = at_risk(ended.sum(axis=1), beyond.sum(axis=1))[:, :: layout.stride]
     events = ended[:, :, EVENT].sum(keepdims=True).reshape(1)
     digits = FigureDigits(
-        KeptDigits.of_sides(session, persons, *asked),
+        KeptDigits.of_sides(session, left.reshape(-1).astype(np.int64), *asked),
         KeptDigits.of_sides(session, events, *asked),
     )
-    opened = release.exact(CurvesFigure(own.part, *digits.rounded(*joint)), recipients)
+    opened = release.exact(CurvesFigure(own.part, *digits.rounded(curves, test)), recipients)
     return None if opened is None else digits.figures(statistic, *opened)

@@ -21,7 +21,13 @@ from smc.analyses.statistics.horizontal.curves_run import LocalCurves, run_curve
 from smc.analyses.statistics.horizontal.study import ExactStudy, HorizontalStudy
 from smc.analyses.statistics.kinds.survival.joint_figures import plain_figures
 from smc.analyses.statistics.kinds.survival.statistic import Survival
-from smc.analyses.statistics.plans.curves import ROUNDED, asked_of, curves_outcome, curves_text
+from smc.analyses.statistics.plans.curves import (
+    ROUNDED,
+    WITHIN_SIDES,
+    asked_of,
+    curves_outcome,
+    curves_text,
+)
 from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from
 from smc.analyses.statistics.plans.plan import check_alike, resolve
 from smc.analyses.studies.brief import Brief
@@ -80,8 +86,9 @@ class ExactCurvesStudy(ExactStudy):
 
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        gets = curves_text(self.parameters)
-        return self.learnt(recipients, (*gets, ROUNDED, _WITHHELD), _GOES_ON)
+        gets, tested = curves_text(self.parameters), asked_of(self.parameters)[0].test
+        rounded = (ROUNDED, WITHIN_SIDES) if tested else (ROUNDED,)
+        return self.learnt(recipients, (*gets, *rounded, _WITHHELD), _GOES_ON)
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
@@ -113,7 +120,8 @@ class ExactCurvesStudy(ExactStudy):
         figures = run_curves(session, own, self.parameters.maximum_rows, recipients, release)
         if figures is None:
             return kept_from(EXACT_DETAILS)
-        return curves_outcome(self.parameters, own.statistic, figures, rounded=release.indistinct > 0)
+        rounded = release.indistinct > 0
+        return curves_outcome(self.parameters, own.statistic, figures, rounded=rounded, within_sides=rounded)
 
     @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:

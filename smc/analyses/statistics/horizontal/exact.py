@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from smc.analyses.disclosure.amounts import Amounts
 from smc.analyses.disclosure.audit import Members
 from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
 from smc.analyses.disclosure.kish import kish
@@ -288,7 +290,7 @@ def counted(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
     several = bool((everybody != counts.reshape(-1)).any())
     apart = told_apart(cells, persons, ones, _ONE_ROW, size) if several else ()
     crowds = Crowds.of(*(part.reshape(shape) for part in (everybody, *apart)))
-    weighed = [_weighed(cells, persons, ones, shape)]
+    weighed = _weighed(cells, persons, Amounts.of(ones, _ONE_ROW), shape)
     return TablePart(counts, crowds, {}, weighed, Members(persons, cells, ones if several else None))
 
 
@@ -296,15 +298,13 @@ def _summed(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], s
     """Count the rows by cell, and add up their values' distances from the lower bound."""
     bounds, shape = declared.value, (1, size)
     values = np.clip(values, bounds.lower, bounds.upper)
-    above = values - bounds.lower
+    amounts = Amounts.of(values, declared)
     part = counted(cells, persons, shape)
     apart = told_apart(cells, persons, values, declared, size)
-    weighed = [_weighed(cells, persons, above, shape)]
-    if bounds.lower < 0:  # a bound far below all values makes distances alike; what is added shows through
-        weighed.append(_weighed(cells, persons, np.abs(values), shape))
+    weighed = _weighed(cells, persons, amounts, shape)
     crowds = part.crowds.beside(*(part.reshape(shape) for part in apart))
     sums = {_SUM: weighed[0].totals}
-    members = Members(persons, cells, above)
+    members = amounts.members(persons, cells)
     return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members)
 
 
@@ -319,22 +319,29 @@ def _weighted(
     (bounds, limits), shape = (each.value for each in declared), (1, size)
     heaviest = Owned(Bounds(0, limits.upper))
     weights = np.clip(values[1], 0, limits.upper)
-    above = (np.clip(values[0], bounds.lower, bounds.upper) - bounds.lower) * weights
+    amounts = Amounts.of(np.clip(values[0], bounds.lower, bounds.upper), declared[0]).times(weights)
     reach = Owned(Bounds(0, (bounds.upper - bounds.lower) * limits.upper))
     part = counted(cells, persons, shape)
     numbers = [
         *told_apart(cells, persons, weights, heaviest, size),
-        *told_apart(cells, persons, above, reach, size),
+        *told_apart(cells, persons, amounts.above, reach, size),
         kish(cells, persons, weights, size),
     ]
-    weighed = [_weighed(cells, persons, added, shape) for added in (above, weights)]
+    both = (amounts, Amounts.of(weights, heaviest))
+    weighed = [_weighed(cells, persons, each, shape) for each in both]
     crowds = part.crowds.beside(*(number.reshape(shape) for number in numbers))
-    sums = {_SUM: weighed[0].totals, _WEIGHTS: weighed[1].totals}
-    members, of_weights = (Members(persons, cells, each) for each in (above, weights))
-    return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members, [of_weights])
+    sums = {name: found[0].totals for name, found in zip((_SUM, _WEIGHTS), weighed, strict=True)}
+    members, of_weights = (each.members(persons, cells) for each in both)
+    every = [*part.weighed, *chain(*weighed)]
+    return TablePart(part.counts, crowds, sums, every, members, [of_weights])
 
 
-def _weighed(cells: Ints, persons: Ints, added: Ints, shape: tuple[int, int]) -> Weighed:
+def _weighed(cells: Ints, persons: Ints, amounts: Amounts, shape: tuple[int, int]) -> list[Weighed]:
+    """What nobody may have too large a part of, distances from the bound first."""
+    return [_by_person(cells, persons, added, shape) for added in amounts.ways]
+
+
+def _by_person(cells: Ints, persons: Ints, added: Ints, shape: tuple[int, int]) -> Weighed:
     size, people = shape[0] * shape[1], int(persons.max()) + 1 if len(persons) else 1
     pairs, which = np.unique(cells * people + persons, return_inverse=True)
     sums, shares, largest = (np.zeros(length, dtype=np.int64) for length in (size, len(pairs), size))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.pooled import PooledFigure
 from smc.analyses.disclosure.release import Release
@@ -65,24 +64,20 @@ class Pooled:
             DisclosureRefused: a side does not let its part be used; nothing was opened.
         """
         del data
-        counts_persons = release.counts_groups or release.weighs
-        if counts_persons:
+        if release.counts_groups or release.weighs:
             check_one_row_each(rows.persons)
-        places = self.statistic.places(rows)
-        cells = np.where(places < 0, -1, places // self.statistic.strata_count)
-        part = counted(cells, rows.persons, (2, 2))
-        stratum = np.where(places < 0, -1, places % self.statistic.strata_count)
-        strata = counted(stratum, rows.persons, (1, self.statistic.strata_count))
+        places, strata = self.statistic.places(rows), self.statistic.strata_count
+        cells = np.where(places < 0, -1, places % strata * 4 + places // strata)
+        part = counted(cells, rows.persons, (strata, 4))
         own = self.statistic.local(rows).reshape(4, -1)
         kept: list[Sealed] = []
 
-        def figures(least: Owned[int]) -> LinearInts:
-            guarded = [role for role in Role if counts_persons and role.other in recipients]
-            found = pooled(session, own, self.maximum_rows, least, guarded)
+        def figures() -> LinearInts:
+            found = pooled(session, own, self.maximum_rows)
             kept.append(found[0].seal(*found[1:]))
             return kept[0].ints
 
-        opened = release.exact(PooledFigure(part, strata, figures), recipients)
+        opened = release.exact(PooledFigure(part, (strata, 2, 2), figures), recipients)
         if opened is None:
             return None
         try:

@@ -6,17 +6,13 @@
       == quotients of the sums ==         odds ratio, risk ratio, variances of their logarithms, chi-square
       == tests of what is stated; rounding ==   the figures, or one bit that there are none
 
-A recipient knows its own counts and may choose its rows: with very many in all strata but one, the sums would
-be about that one. So it is stated of each side and each of its four counts that the persons who decide the
-sums are as many as its own policy asks: with weights w that its rows have in a sum (d / n for those in a, and
-so on), Kish's number (sum w)**2 / sum w**2 of these rows. By Cauchy and Schwarz nobody has more of a sum than
-one over the root of that number, which covers dominance. Whether it holds is part of the bit.
+A recipient knows its own counts and may choose its rows: with very many in all strata but one, the sums are
+about that one, and with weights of its choice its counts can be solved for. What protects them is
+`smc.analyses.disclosure.pooled`: only counts go in here that limits would show. Digits beyond a 32nd of the
+standard error have no meaning, and are rounded away in secret: a ratio to the power of two below a 32nd of
+its standard error, a variance to one below its 64th, chi-square to 2**-7.
 
-Digits beyond a 32nd of the standard error tell of single strata, and weights that rows give them can be
-chosen like digits; they are rounded away in secret: a ratio to the power of two below a 32nd of its standard
-error, a variance to one below its 64th, chi-square to 2**-7.
-
-References: as of `smc.analyses.statistics.kinds.mantel_haenszel`; Kish, Survey sampling, 1965, section 11.7.
+References: as of `smc.analyses.statistics.kinds.mantel_haenszel`.
 """
 
 from __future__ import annotations
@@ -27,8 +23,6 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.disclosure.limits import MAX_LIMIT
-from smc.analyses.disclosure.owned import Owned
 from smc.analyses.statistics.kinds.mantel_haenszel import PooledFigures
 from smc.analyses.statistics.queries.rows import Ints
 from smc.forms import Role
@@ -74,24 +68,18 @@ _ROOM: Final = 60
 """Bits of a number on the way, without its sign."""
 
 
-def pooled(
-    session: Session, own: Ints, maximum_rows: int, least: Owned[int], guarded: Sequence[Role]
-) -> tuple[SecretReals, ...]:
+def pooled(session: Session, own: Ints, maximum_rows: int) -> tuple[SecretReals, ...]:
     """The figures of all strata, rounded: ratios and variances of odds and risk, and chi-square.
 
     Args:
         session: this side of the run.
         own: the local counts, shape (4, strata).
         maximum_rows: of either side.
-        least: of Kish's numbers that this side asks for of its rows.
-        guarded: the sides whose rows are to have so many; public.
 
     Returns:
         Shapes (2,), (2,) and (1,); what is stated of them is all that has to hold.
     """
-    strata = _Strata.of(session, own, maximum_rows)
-    stated = strata.enough(least, guarded)
-    ratios, variances, chi_square = (figure.given(*stated) for figure in strata.figures())
+    ratios, variances, chi_square = exact_figures(session, own, maximum_rows)
     rough = ratios.rescale(20)
     wide = rough * rough * variances.rescale(20)
     return (
@@ -102,7 +90,7 @@ def pooled(
 
 
 def exact_figures(session: Session, own: Ints, maximum_rows: int) -> tuple[SecretReals, ...]:
-    """The figures before they are rounded, and without a test of who decides them: for tests of precision."""
+    """The figures before they are rounded."""
     return _Strata.of(session, own, maximum_rows).figures()
 
 
@@ -206,31 +194,6 @@ class _Strata:
         steps = steps.given(ratios, *self._near(score, sums[[4]], 64)).rescale(20)
         chi_square = steps * score.rescale(_ROOM - 27 - self.bits)
         return ratios, variances, chi_square.within(-1, LARGEST_CHI_SQUARE)
-
-    def enough(self, least: Owned[int], guarded: Sequence[Role]) -> tuple[SecretReals, ...]:
-        """Numbers that are stated not to be negative: by how much Kish's numbers of some sides suffice.
-
-        Args:
-            least: what this side asks for.
-            guarded: the sides.
-        """
-        if not guarded:
-            return ()
-        weights = self.parts[[3, 2, 1, 0]].rescale(20)
-        squares = (weights * weights).known(0, ABOVE_ONE)
-        return tuple(self._suffices(role, least, weights, squares) for role in guarded)
-
-    def _suffices(
-        self, role: Role, least: Owned[int], weights: SecretReals, squares: SecretReals
-    ) -> SecretReals:
-        counts, session = self.sides[role], self.parts.session
-        value = np.array([least.value]) if session.role is role else None
-        asked = SecretReals(SecretInts.from_plain(session, value, role, Bounds(0, MAX_LIMIT), 1))
-        sums = ((counts * weights).sum(axis=1), (counts * squares).sum(axis=1))
-        scale = max(0, _ROOM // 2 - self.bits)
-        total, squared = (each.known(0, self.most).rescale(min(scale, 10)) for each in sums)
-        spare = total * total - squared * asked
-        return spare.within(0, self.most**2)
 
     def times(self, counts: Sequence[tuple[int, ...]], factors: SecretReals, most: int) -> SecretReals:
         """Counts of both sides times factors: each side's own, which it knows, with shared ones.

@@ -142,10 +142,7 @@ class MantelHaenszel(Statistic):
         """How figures read; None where there are none."""
         name = self.query.name
         if figures is None or min(figures.odds_ratio, figures.risk_ratio) <= 0:
-            note = (
-                f"{name}: no ratios: too few persons of a side decide them, there are no events, or a ratio "
-                "is beyond 128 or below one over it."
-            )
+            note = f"{name}: no ratios: there are no events, or a ratio is beyond 128 or below one over it."
             return Result(notes=(note,))
         rows = [
             _row("odds ratio", figures.odds_ratio, figures.odds_variance),

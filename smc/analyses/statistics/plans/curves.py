@@ -13,7 +13,11 @@ from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.studies.outcome import Outcome
 from smc.errors import UsageError
 
-ROUNDED: Final = "where the policies limit groups, these figures are rounded by the number of persons"
+ROUNDED: Final = (
+    "where the policies limit groups, these figures are rounded by how many are followed further, and beside "
+    "them opens of each point how many times the smallest group these are at least: 1, 2, 4 and so on"
+)
+WITHIN_SIDES: Final = "under such limits a test compares groups within each side, as if sides were strata"
 
 
 def asked_of(parameters: StatisticsParameters) -> tuple[Query, FollowUp]:
@@ -48,7 +52,12 @@ def curves_text(parameters: StatisticsParameters) -> tuple[str, ...]:
 
 
 def curves_outcome(
-    parameters: StatisticsParameters, statistic: Survival, figures: SurvivalFigures, *, rounded: bool
+    parameters: StatisticsParameters,
+    statistic: Survival,
+    figures: SurvivalFigures,
+    *,
+    rounded: bool,
+    within_sides: bool = False,
 ) -> Outcome:
     """For a recipient.
 
@@ -57,14 +66,28 @@ def curves_outcome(
         statistic: the query, resolved.
         figures: what opened.
         rounded: whether limits ask for fewer digits.
+        within_sides: whether a test is then of the rows of each side.
     """
-    result = figures.result(_notes(parameters, statistic, figures, rounded=rounded))
+    result = figures.result(
+        _notes(
+            parameters,
+            statistic,
+            figures,
+            rounded=rounded,
+            within_sides=within_sides and statistic.query.test,
+        )
+    )
     reported = [(statistic.query, statistic, None, result)]
     return outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)
 
 
 def _notes(
-    parameters: StatisticsParameters, statistic: Survival, figures: SurvivalFigures, *, rounded: bool
+    parameters: StatisticsParameters,
+    statistic: Survival,
+    figures: SurvivalFigures,
+    *,
+    rounded: bool,
+    within_sides: bool,
 ) -> tuple[str, ...]:
     query, asked = asked_of(parameters)
     unit = statistic.schemas[0].unit
@@ -81,8 +104,10 @@ def _notes(
         )
     if rounded:
         notes.append(
-            f"{query.name}: as limits ask, figures are rounded, the more the fewer persons there are."
+            f"{query.name}: as limits ask, figures are rounded, the more the fewer are followed further."
         )
+    if query.test and within_sides:
+        notes.append(f"{query.name}: {WITHIN_SIDES}.")
     if figures.withheld:
         notes.append(
             f"{query.name}: {figures.withheld} points are withheld, where too few have an event between "

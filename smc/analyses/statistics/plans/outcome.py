@@ -93,9 +93,10 @@ def pooled_text(parameters: StatisticsParameters) -> tuple[str, ...]:
     return (
         f"of {', '.join(names)} figures of all strata together: odds ratio and risk ratio, rounded to a "
         "power of two below a 32nd of their standard errors, the variances of their logarithms, to one below "
-        "a 64th of them, and chi-square to 2^-7; no count, neither of a stratum nor of all",
+        "a 64th of them, and chi-square to 2^-7; with rows of its choice, figures that can be solved for "
+        "counts of the other side by stratum, and only where the other side's limits would show all of these",
         f"of {', '.join(names)} whether there are such figures, one bit: not where a sum or ratio is out of "
-        "range, or too few persons of a side decide them",
+        "range",
     )
 
 

@@ -168,7 +168,7 @@ def run_matched_curves(
     release.intersection(lambda: (size,))
     curves, test = JointTables(cells, layout, most).figures(test=statistic.query.test)
     events = _events(cells, layout, most)
-    digits = MatchedDigits.of(curves.rows.ints, events, most, release.indistinct)
+    digits = MatchedDigits.of(curves.at_risk.ints, events, most, release.indistinct)
     part = MatchedCurvesPart(
         _between_points(cells, layout), len(layout.groups), layout.endings.kinds, statistic.query.test
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 
 import numpy as np
@@ -215,3 +216,16 @@ def test_imputing_from_the_data_takes_the_claim_away_and_the_middle_does_not():
         roles = Roles(quasi_identifiers=("age",))
         release = Pipeline(steps=[("noise", method)]).release(Table.of(frame, roles, None, schema))
         assert (release.manifest.epsilon is not None) is holds
+
+
+@pytest.mark.parametrize(
+    "step",
+    ['method = "dp-noise"\nepsilon = 1.0', 'method = "synth-histogram"\nepsilon = 1.0'],
+)
+def test_the_hint_of_an_undeclared_column_is_toml_whatever_it_is_called(tmp_path, run, step):
+    pl.DataFrame({"Gewicht (kg)": [60 + i for i in range(30)], "b": ["x", "y"] * 15}).write_csv("data.csv")
+    head = '[roles]\nquasi_identifiers = ["Gewicht (kg)", "b"]\n'
+    (tmp_path / "s.toml").write_text(f'{head}[[steps]]\n{step}\ncolumns = ["Gewicht (kg)"]\n')
+    told = " ".join(run("anonymize data.csv --spec s.toml -o out.csv", 65)[1].split())
+    entry = told.partition("Write below [columns]: ")[2].partition(" }")[0]
+    assert [*tomllib.loads(f"{entry} }}")] == ["Gewicht (kg)"]

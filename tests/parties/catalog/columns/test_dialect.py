@@ -268,7 +268,7 @@ def test_the_line_for_excel_says_the_separator(tmp_path, line, encoding, cell):
     text = f"{line}\r\nname;größe\r\nA;{cell}\r\nB;2\r\n"
     declared = {} if encoding == "utf-8-sig" else {"encoding": encoding}
     found = written_dataset(tmp_path, text.encode(encoding), {"größe": MASS}, delimiter=";", **declared)
-    assert guess_dialect(tmp_path / "d.csv").delimiter == ";"
+    assert guess_dialect(tmp_path / "d.csv")[0].delimiter == ";"
     assert load(found, ["größe"]).columns["größe"].values.tolist() == [10, 20]
     (tmp_path / "d.csv").write_bytes(text.replace("B;2", "B;x").encode(encoding))
     assert survey(found).faults[0].examples == [("row 2 (line 4)", "x")]

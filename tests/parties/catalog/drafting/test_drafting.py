@@ -39,7 +39,8 @@ P3;Ångström;98;45,1;27.09.1963;m;39265;19.12.2024 09:54;462,38
 def drafted(path: Path, **options):
     """The draft of a CSV file, its text, and the data set as a catalog would hold it."""
     found = draft(
-        DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)), Choices(**options)
+        DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)[0]),
+        Choices(**options),
     )
     text = text_of(found, {"source": path.name})
     return (
@@ -402,3 +403,25 @@ def test_a_percentage_below_a_limit_of_detection(tmp_path):
 def test_texts_beside_numbers_of_a_spreadsheet_are_read_in_their_own_way(cells, decimal):
     found = infer("Krea", dict.fromkeys(cells, 3), tokens=[], below_limit="half").column
     assert (found.type, found.writing.decimal, found.schema.scale) == ("decimal", decimal, 2)
+
+
+def test_parquet_columns_that_no_type_takes_end_no_draft(tmp_path):
+    """Lists cannot be counted, and years beyond 9999 are none of Python: both ended the reader."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = tmp_path / "p.parquet"
+    columns = {
+        "age": pa.array([30, 41, 52]),
+        "codes": pa.array([["a", "b"], [], None]),
+        "place": pa.array([{"x": 1}] * 3),
+        "words": pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64())),
+        "far": pa.array([1 << 53] * 3, pa.timestamp("s")),
+    }
+    parquet.write_table(pa.table(columns), path)
+    found = draft(DatasetDeclaration("d", "parquet", {}, "d", source=path))
+    assert found.columns["age"].column.type == "integer"
+    assert found.left_out == dict.fromkeys(
+        ("codes", "place", "words"), "it holds neither numbers, texts nor dates"
+    )
+    assert found.columns["far"].column.type != "date"

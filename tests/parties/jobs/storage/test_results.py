@@ -25,6 +25,13 @@ def results(tmp_path):
     return ResultFolder(tmp_path)
 
 
+@pytest.fixture
+def store(tmp_path):
+    opened = JobStore(tmp_path)
+    yield opened
+    opened.close()
+
+
 def sealed(home, job_id):
     return home / "results" / f"{job_id}.sealed"
 
@@ -70,6 +77,22 @@ def test_a_changed_byte_is_noticed_wherever_it_is(tmp_path, results):
     for length in range(len(whole)):
         sealed(tmp_path, FIRST).write_bytes(whole[:length])
         refusal(results.read, FIRST)
+
+
+@pytest.mark.parametrize("what", ["file", "dangling link"])
+def test_no_run_begins_whose_result_has_no_place(tmp_path, store, what):
+    """It was paid for on both sides, and its result was nowhere."""
+    place = tmp_path / "results"
+    if what == "file":
+        place.write_text("")
+    else:
+        place.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(StorageError, match="Results cannot be written to") as caught:
+        store.require_room()
+    assert "move away what is in its place" in caught.value.hint
+    place.unlink()
+    store.require_room()
+    assert place.is_dir()
 
 
 def test_a_lost_key_is_not_made_anew_as_long_as_results_need_it(tmp_path, results):

@@ -391,13 +391,24 @@ def test_a_database_that_is_older_than_a_result_does_not_delete_it(tmp_path, sto
         store._results.write(jobs[state], json.dumps({"tables": [state.value]}))
     digests = {store.get(job_id).digest: job_id for job_id in jobs.values()}
     paid = {jobs[state] for state in (State.WAITING_PEER, State.APPROVED, State.RUNNING)}
+    open_still = {jobs[state] for state in unfinished if not state.is_final}
     store.recover(lambda digest: digests[digest] in paid)
-    assert store._results.aside().keys() == paid
-    for job_id in paid:
+    assert store._results.aside().keys() == open_still
+    for job_id in open_still:
         assert "tables" in store._results.read_aside(job_id)
     assert store._results.names() == set()
     store.recover()
-    assert store._results.aside().keys() == paid
+    assert store._results.aside().keys() == open_still
+
+
+@pytest.mark.parametrize("state", [State.WAITING_OWN, State.APPROVED, State.RUNNING, State.FAILED])
+def test_database_and_ledger_that_are_older_than_a_result_do_not_delete_it(tmp_path, store, state):
+    """The attack: a ledger of the same old copy knows of no release; the result was deleted for good."""
+    job_id = insert(store, 1, state)
+    store._results.write(job_id, json.dumps({"tables": []}))
+    store.recover(lambda digest: False)
+    assert (job_id in store._results.aside()) is not state.is_final
+    assert not store._results.names()
 
 
 def test_a_result_that_was_put_aside_is_taken_up_when_its_database_is_back(tmp_path, store):

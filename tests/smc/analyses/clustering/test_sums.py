@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smc.analyses.clustering import reference as twin
-from smc.analyses.clustering.census import COMMON, check_weight
+from smc.analyses.clustering.census import COMMON, check_weight, weigh_rows
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.disclosure.cluster_sums import PlainSums, plain_revealing
 from smc.analyses.disclosure.clusters import plain_fails, plain_withheld
@@ -309,9 +309,8 @@ def expected(name, study, alice, bob, limits):
             for mark in [*off_bounds(column, Owned(Bounds(0, axis.part))), *off_commonest(column, COMMON)]
         ]
         counts = inside.T.astype(np.int64) @ np.stack(marks, axis=1)
-        sides.append(
-            PlainSums(counts, counts, inside.T.astype(np.int64) @ blocks[role], blocks[role], inside)
-        )
+        added = weigh_rows(blocks[role], axes)
+        sides.append(PlainSums(counts, counts, inside.T.astype(np.int64) @ added, added, inside))
     for one in bits:
         numbers = [one[shape.rows_of(role)].sum(axis=0) for role in Role]
         if shape.layout is Layout.HORIZONTAL:

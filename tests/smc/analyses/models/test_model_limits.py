@@ -269,6 +269,11 @@ def test_a_release_opens_coefficients_of_an_admitted_model_only():
             "decides more",
         ),
         (
+            FitPart(90, [90], 2, [], [], 0.0, NOTHING, Fraction(2, 5)),
+            Limits(dominance=Fraction(1, 3)),
+            "squared residuals",
+        ),
+        (
             FitPart(90, [90], 2, [], [], 0.26, NOTHING),
             Limits(minimum_group=4),
             "a combination of the covariates",

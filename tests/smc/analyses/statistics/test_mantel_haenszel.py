@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from dataclasses import astuple
 from fractions import Fraction
+from functools import partial
 from math import log2, sqrt
 
 import numpy as np
 import pytest
 
-from smc.analyses.disclosure.limits import NO_LIMITS, Agreed, Limits, effective_group
+from smc.analyses.disclosure.limits import NO_LIMITS, Agreed, Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.horizontal.stratified import coarse, exact_figures
@@ -46,9 +47,10 @@ strata = "site"
 FIVE = Limits(minimum_group=5)
 
 
-def strata(count, seed, rows=30):
+def strata(count, seed, rows=120, least=60):
+    """Counts of a side, by default none below five."""
     drawn = np.random.default_rng(seed)
-    first, second = drawn.integers(2, rows, count), drawn.integers(2, rows, count)
+    first, second = drawn.integers(least, rows, count), drawn.integers(least, rows, count)
     events, others = drawn.binomial(first, 0.3), drawn.binomial(second, 0.2)
     return np.array([events, first - events, others, second - others])
 
@@ -108,7 +110,7 @@ def test_the_figures_are_those_of_statsmodels():
 )
 def test_in_secret_they_are_the_same(maximum_rows, error, megabytes):
     """The more rows a side may have, the fewer bits are left for fractions."""
-    sides = strata(100, 1, 120), strata(100, 2, 120)
+    sides = strata(100, 1, least=2), strata(100, 2, least=2)
     sides[0][:, 7] = sides[1][:, 7] = 0  # an empty stratum
     sides[0][:, 8], sides[1][:, 8] = [1, 0, 0, 0], 0  # and one of one row
 
@@ -180,10 +182,10 @@ def test_rounding_is_to_the_power_of_two_below_the_width():
             assert abs(value - exact) <= step / 2 + 2**-20
 
 
-def test_a_side_with_a_small_group_does_not_let_it_be_used():
+@pytest.mark.parametrize("few", [0, 1, 4])
+def test_a_side_with_a_small_cell_in_one_stratum_does_not_let_it_be_used(few):
     sides = strata(SITES, 5), strata(SITES, 6)
-    sides[0][0] = 0
-    sides[0][0][:4] = 1  # four persons of Alice's died in the new arm
+    sides[0][0][3] = few  # of Alice's died in the new arm of a site
     alice, bob = map(side, sides)
     with pytest.raises(DisclosureRefused):
         joint(job(), alice, bob, limits=FIVE)
@@ -218,49 +220,38 @@ def flooded(site, rows=4000):
     return cells
 
 
-@pytest.mark.parametrize("site", [0, 7])
-def test_no_choice_of_rows_makes_the_figures_those_of_one_stratum(site):
-    """Without limits the odds ratio is decided by one site; under them too few persons decide it."""
-    victim = strata(SITES, 8)
-    bob = flooded(site)
-    open_figure = figure(joint(job(), side(victim), side(bob))[1])
-    one = PooledFigures.of((victim + bob).astype(float)).odds_ratio
-    assert open_figure == pytest.approx(one, rel=0.1)
-    with unwatched():
-        limits = Limits(minimum_group=9)
-        outcome = joint(job(), side(victim), side(bob), frozenset({Role.BOB}), limits)[1]
-    assert figure(outcome) is None
-    assert any("too few persons of a side decide them" in note for note in outcome.notes)
-
-
-def test_the_numbers_that_decide_are_those_of_kish():
-    """The share of the weights that one person has, for the sum of a d / n."""
-    victim, bob = strata(SITES, 8), flooded(0)
+def test_limits_count_each_cell_so_no_choice_of_rows_makes_the_figures_those_of_few():
+    """Bob floods all sites but one: the figures are those of one site, of which limits would show a table."""
+    victim, bob = strata(SITES, 8), flooded(7)
     total = (victim + bob).astype(float)
-    weights = np.repeat(total[3] / total.sum(axis=0), victim[0])
-    assert weights.sum() ** 2 / (weights**2).sum() < 6
-    assert victim[0].sum() > 40
-    assert effective_group(Owned(Limits(minimum_group=3, dominance=Fraction(1, 4)))).value == 16
-    assert effective_group(Owned(NO_LIMITS)).value == 0
+    for limits in (NO_LIMITS, FIVE):
+        found = figure(joint(job(), side(victim), side(bob), frozenset({Role.BOB}), limits)[1])
+        assert found == pytest.approx(PooledFigures.of(total).odds_ratio, rel=0.02)
+    for place, count in enumerate(victim):
+        weights = np.repeat((total[3 - place] / total.sum(axis=0)), count)
+        assert weights.sum() ** 2 / (weights**2).sum() >= count.min()  # Kish's number
 
 
-def test_chosen_weights_do_not_write_counts_into_digits():
-    """With d / n near 1, 1/100, 1/10000 in three sites, exact digits tell the counts of each of them; after
-    rounding all tables of the two lighter sites look alike."""
-    bob = np.zeros((4, 3), dtype=np.int64)
-    bob[3] = [1_000_000, 10_000, 100]
-    bob[1] = [0, 990_000, 999_900]
-    bob[2] = [1000, 1000, 1000]
-    opened, exact = set(), set()
-    for second in range(6):
-        for third in range(6):
-            victim = np.array([[40, second, third], [30, 9, 9], [9, 9, 9], [9, 9, 9]])
-            found = PooledFigures.of((victim + bob).astype(float))
-            step = 2.0 ** np.floor(log2(found.odds_ratio * sqrt(found.odds_variance) / 32))
-            exact.add(round(found.odds_ratio, 9))
-            opened.add(round(found.odds_ratio / step) * step)
-    assert len(exact) == 36
-    assert len(opened) <= 2
+@pytest.mark.parametrize(
+    ("places", "is_shown"),
+    [
+        ([], True),
+        ([(slice(None), 0)], True),  # nobody of a site
+        ([(0, 0)], False),  # all of an arm of a site are well
+        ([(0, slice(1, None)), (1, slice(1, None))], False),  # all of the new arm are of one site
+    ],
+)
+def test_where_zeros_are_shown_no_line_tells_of_everybody_in_it(places, is_shown):
+    limits = Limits(minimum_group=5, zeros="shown")
+    victim, bob = strata(SITES, 8), strata(SITES, 9)
+    for place in places:
+        victim[place] = 0
+    run = partial(joint, job(), side(victim), side(bob), frozenset({Role.BOB}), limits)
+    if is_shown:
+        assert figure(run()[1]) is not None
+        return
+    with pytest.raises(DisclosureRefused):
+        run()
 
 
 def test_data_without_events_have_no_figures_and_blame_nobody():
@@ -273,7 +264,7 @@ def test_data_without_events_have_no_figures_and_blame_nobody():
     assert len(outcome.tables) == 1
 
 
-def test_the_auditor_is_told_of_the_four_pooled_cells_and_the_strata():
+def test_the_auditor_is_told_of_the_cells_of_each_stratum():
     told = []
 
     class Remembering:
@@ -294,10 +285,9 @@ def test_the_auditor_is_told_of_the_four_pooled_cells_and_the_strata():
         return one
 
     run_pair(*(run(side(cells)) for cells in sides))
-    table, by_stratum = [each for shown in told for each in getattr(shown, "tables", ())]
-    assert np.bincount(by_stratum.members.cells).tolist() == sides[0].sum(axis=0).tolist()
-    assert table.equations.tolist() == np.eye(4, dtype=bool).tolist()
-    assert np.bincount(table.members.cells).tolist() == sides[0].sum(axis=1).tolist()
+    (table,) = [each for shown in told for each in getattr(shown, "tables", ())]
+    assert table.equations.tolist() == np.eye(4 * SITES, dtype=bool).tolist()
+    assert np.bincount(table.members.cells).tolist() == sides[0].T.reshape(-1).tolist()
 
 
 def test_an_auditor_that_objects_closes_the_run():

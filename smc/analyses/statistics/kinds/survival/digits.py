@@ -2,21 +2,34 @@
 
 Exact digits are fingerprints: a curve to nine digits confirms a guess of every single day on which somebody
 had an event, and a side that brings a thousand events of one day reads from it how many of the other's are at
-risk then. Under limits figures are rounded in secret before they open. With n persons at risk a curve S
-changes by about m / 4 N at most if m of them leave a day earlier, the variance of its logarithm by m / N**2,
-and an expected number of events by m, however many events the other side brings. Figures are rounded to such
-units, or to parts of their standard errors where these are larger, and for sums where they are smaller. The
-size is secret, so the unit is: a figure is multiplied by a secret power of two and rounded, and recipients,
-who learn the size as well, divide.
+risk then. Under limits figures are rounded in secret before they open, to units by those who are followed
+beyond the point, however many were in the group before.
 
-    2**i <= N < 2**(i + 1) persons, m <= 2**b     chances in units of 2**-min(6 + i / 2, i + 2 - b)
-                                                  variances in units of 2**-min(10 + i, 2 i - b)
-    2**i <= D < 2**(i + 1) events                 expected events and covariances: 2**min(b, i / 2 - 2)
+Let n be followed beyond a point. If one of the others leaves on another day, in the same way, a chance moves
+by 1 / n at most: she holds the part S / r of all chances where r are at risk and S is left, which only grows
+with time, to 1 / n; that part is what goes from her to others or back. The variance of log S is the sum of
+1 / (r - d) - 1 / r over the days with d events. Of an event its derivative is 1 / (r - d)**2, and of having
+been at risk the sum of 1 / r**2 - 1 / (r - d)**2 over some days, which telescopes as the next r is r - d at
+most; both are 1 / n**2 at most. That holds on the whole way from one set of days to another, so m persons
+move a chance by m / n at most, and the variance by m / n**2, whatever the other side brings beside them.
+
+Figures are rounded to such units, of the n of the smaller side, or to parts of their standard errors where
+these are larger. So m persons do not show in them, or as one unit. The size is secret, so the unit is: a
+figure is multiplied by a secret power of two and rounded. Its class opens beside it.
+
+    m 2**i <= n < m 2**(i + 1)         chances in units of 2**-min(6 + log n / 2, i)
+    2**k <= m < 2**(k + 1)             variances in units of 2**-min(10 + log n, 2 i + k)
+    n < m                              both in whole numbers
+    D events, m 2**i as for n          expected events and covariances: 2**min(log m, log D / 2 - 2)
+
+Numbers of expected events have no unit that covers m persons and leaves a test its meaning: where a side
+brings many events on several days, each day adds what a person is at risk for. So under limits no event
+weighs rows of the other side: a test is within each side (`joint_curves.JointTest.within_sides`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from math import ldexp
@@ -42,7 +55,7 @@ class Unit:
     """In which unit a kind of figures is opened.
 
     Attributes:
-        bits: of the unit 2**-bits for the class i of a size and b.
+        bits: of the unit 2**-bits for the class of a size, and m.
         exact: fractional bits that are kept where nothing is rounded by sizes.
     """
 
@@ -50,11 +63,16 @@ class Unit:
     exact: int
 
 
-CHANCE: Final = Unit(lambda i, b: max(0, min(6 + i // 2, i + 2 - b)), 24)
-VARIANCE: Final = Unit(lambda i, b: max(0, min(10 + i, 2 * i - b)), 40)
-_ROOM_BITS: Final = 61
+def _logarithm(place: int, persons: int) -> int:
+    """Of the least size of a class, rounded down."""
+    return max(0, place + persons.bit_length() - 2)
 
-NUMBER: Final = Unit(lambda i, b: -min(b, (i + 1) // 2 - 2), 16)
+
+CHANCE: Final = Unit(lambda i, m: max(0, min(6 + _logarithm(i, m) // 2, i - 1)), 24)
+VARIANCE: Final = Unit(lambda i, m: min(10 + _logarithm(i, m), 2 * i + m.bit_length() - 3) if i else 0, 40)
+NUMBER: Final = Unit(lambda i, m: -min((m - 1).bit_length(), (_logarithm(i, m) + 1) // 2 - 2), 16)
+
+_ROOM_BITS: Final = 61
 
 
 class KeptDigits:
@@ -65,18 +83,10 @@ class KeptDigits:
             (n, classes - 1); None where there is one class, or nothing is rounded.
         classes: of sizes.
         indistinct: how many persons a digit must not tell apart; 0 where nothing is rounded.
-        read_class: from what recipients know, the class by which they read each figure.
     """
 
-    def __init__(
-        self,
-        reached: SecretInts | None,
-        classes: int,
-        indistinct: int,
-        read_class: Callable[[Ints], Sequence[int]],
-    ) -> None:
+    def __init__(self, reached: SecretInts | None, classes: int, indistinct: int) -> None:
         self._reached, self._classes, self._indistinct = reached, classes, indistinct
-        self._read_class = read_class
 
     @classmethod
     def of_sides(
@@ -95,7 +105,7 @@ class KeptDigits:
             indistinct: as of the class.
         """
         role, protected = session.role, [role for role in Role if role.other in recipients]
-        thresholds, reached = _thresholds(most), None
+        thresholds, reached = _thresholds(most, indistinct), None
         if indistinct and len(thresholds):
             large = (own[:, None] >= thresholds) | (own[:, None] == 0)
             bits = [
@@ -104,28 +114,21 @@ class KeptDigits:
             ]
             reached = SecretInts.from_bits(reduce(and_, bits))
 
-        def read_class(both: Ints) -> list[int]:
-            sizes = [own if each is role else both - own for each in protected]
-            return [
-                min((_class_of(size) for size in each if size > 0), default=len(thresholds))
-                for each in zip(*(size.tolist() for size in sizes), strict=True)
-            ]
-
-        return cls(reached, 1 + len(thresholds), indistinct, read_class)
+        return cls(reached, 1 + len(thresholds), indistinct)
 
     @classmethod
     def of_matches(cls, counts: SecretInts, most: int, indistinct: int) -> KeptDigits:
-        """By numbers of matches, which neither side knows: recipients read by their classes (`classes`).
+        """By numbers of matches, which neither side knows.
 
         Args:
             counts: shape (n,).
             most: the largest number that there can be; public.
             indistinct: as of the class.
         """
-        thresholds, reached = _thresholds(most), None
+        thresholds, reached = _thresholds(most, indistinct), None
         if indistinct and len(thresholds):
             reached = SecretInts.from_bits(counts.reshape(-1, 1) >= thresholds)
-        return cls(reached, 1 + len(thresholds), indistinct, lambda known: known.tolist())
+        return cls(reached, 1 + len(thresholds), indistinct)
 
     def round(self, values: SecretReals, unit: Unit) -> SecretInts:
         """Held integers to be opened, of which `read` makes figures.
@@ -151,18 +154,19 @@ class KeptDigits:
         factor = SecretReals(self._reached @ steps) + powers[0]
         return (values * factor.known(min(powers), max(powers))).rescale(0).ints
 
-    def read(self, held: Ints, unit: Unit, known: Ints) -> Floats:
+    def read(self, held: Ints, unit: Unit, classes: Ints) -> Floats:
         """The figures that opened integers stand for; at a recipient.
 
         Args:
             held: shape (n, m).
             unit: as of `round`.
-            known: persons or events of both sides together, shape (n,); of matches their classes.
+            classes: that opened beside them (`classes`), shape (n,).
         """
         if not self._indistinct:
             return np.ldexp(held.astype(np.float64), -unit.exact)
         bits = self._bits(unit)
-        found: Floats = held * np.array([ldexp(1.0, -bits[i]) for i in self._read_class(known)])[:, None]
+        units = np.array([ldexp(1.0, -each) for each in bits])
+        found: Floats = held * units.take(classes, mode="clip")[:, None]
         return found
 
     def classes(self, count: int, like: SecretInts) -> SecretInts:
@@ -181,13 +185,9 @@ class KeptDigits:
 
     def _bits(self, unit: Unit) -> list[int]:
         """Of the unit by the class of the size."""
-        return [unit.bits(i, (self._indistinct - 1).bit_length()) for i in range(self._classes)]
+        return [unit.bits(place, self._indistinct) for place in range(self._classes)]
 
 
-def _thresholds(most: int) -> Ints:
+def _thresholds(most: int, persons: int) -> Ints:
     """The least sizes of all classes but the first."""
-    return np.array([1 << i for i in range(1, 61) if 1 << i <= most], dtype=np.int64)
-
-
-def _class_of(size: int) -> int:
-    return size.bit_length() - 1
+    return np.array([persons << i for i in range(61) if 0 < persons << i <= most], dtype=np.int64)

@@ -7,6 +7,7 @@
                F of competing kinds: sums of S before times d_c / n, by halves of halves
       test:    q_g = n_g / n,  E_g = sum of d q_g
                covariances: sums of d (n - d) / (n - 1) (q_g [g = h] - q_g q_h)
+               under limits of each side alone, in the clear, and then the sums of both
 
 Every step of the times is in it, while only points are opened, and of the test only its sums. All ranges are
 known whatever the data are, but for what reciprocals are off by: parts are at most 1, and V is at most 2,
@@ -25,8 +26,10 @@ from itertools import combinations_with_replacement
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc.analyses.statistics.kinds.survival.layout import EVENT, SurvivalCells
+from smc.analyses.statistics.kinds.survival.life_table import at_risk, log_rank
 from smc.analyses.statistics.queries.rows import Ints
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
@@ -44,6 +47,8 @@ FACTOR_BITS: Final = 31
 SLACK: Final = Fraction(1, 1024)
 """Far more than what parts can exceed 1 by, as reciprocals are off by a part of 2**-15 at most."""
 
+Floats = NDArray[np.float64]
+
 _MOST_BITS: Final = 44
 _ROOM_BITS: Final = 61
 
@@ -53,14 +58,12 @@ class JointCurves:
     """Figures that neither party sees.
 
     Attributes:
-        rows: of each group, shape (groups,).
         at_risk: rows followed beyond the start and each point, shape (groups, points + 1).
         survival: of the same shape.
         variance: of the logarithm of `survival`, of the same shape.
         incidence: of each competing kind of event, of the same shape.
     """
 
-    rows: SecretReals
     at_risk: SecretReals
     survival: SecretReals
     variance: SecretReals
@@ -81,10 +84,38 @@ class JointTest:
     expected: SecretReals
     covariance: SecretReals
 
+    @classmethod
+    def within_sides(cls, session: Session, own: Ints, layout: SurvivalCells, most: int) -> JointTest:
+        """The sums of the tests of either side, as if sides were strata: no event weighs the other's rows.
+
+        Args:
+            session: this side of the run.
+            own: local rows by cell, shape (layout.size,).
+            layout: of the cells.
+            most: rows of a side at most; public.
+        """
+        observed, expected, covariance = log_rank_sums(own, layout)
+        return cls(
+            SecretReals.sum_of_both(session, observed, 0, most, 0),
+            SecretReals.sum_of_both(session, expected, 0, most, PART_BITS),
+            SecretReals.sum_of_both(session, covariance, -most, most, PART_BITS),
+        )
+
 
 def pairs(groups: int) -> list[tuple[int, int]]:
     """The pairs of groups but the first of which covariances are computed, also of a group with itself."""
     return list(combinations_with_replacement(range(1, groups), 2))
+
+
+def log_rank_sums(cells: Ints, layout: SurvivalCells) -> tuple[Floats, Floats, Floats]:
+    """What `JointTest` holds, in the clear, of rows by cell, shape (layout.size,)."""
+    ended, beyond = layout.split(cells.astype(np.float64))
+    groups = len(layout.groups)
+    events = ended[:, :, EVENT].reshape(groups, -1)
+    excess, covariance = log_rank(events, at_risk(ended, beyond)[..., :-1].reshape(groups, -1))
+    observed = events.sum(axis=1)
+    entries = np.array([covariance[one - 1, other - 1] for one, other in pairs(groups)])
+    return observed, observed[1:] - excess, entries
 
 
 class JointTables:
@@ -152,7 +183,6 @@ class JointTables:
         ]
         survival, *incidence = _scans(stays, kinds, layout.stride)
         return JointCurves(
-            risk[:, 0],
             risk[:, [0, *(end + 1 for end in ends)]],
             _started(survival, 1),
             _started(variance, 0),

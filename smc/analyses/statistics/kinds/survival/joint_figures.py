@@ -13,9 +13,8 @@ from smc.analyses.disclosure.curves import Shows
 from smc.analyses.statistics.kinds.survival.at_points import OpenedGroup, group_figures
 from smc.analyses.statistics.kinds.survival.digits import CHANCE, NUMBER, VARIANCE, KeptDigits
 from smc.analyses.statistics.kinds.survival.figures import LogRank, SurvivalFigures
-from smc.analyses.statistics.kinds.survival.joint_curves import JointCurves, JointTest, pairs
-from smc.analyses.statistics.kinds.survival.layout import EVENT
-from smc.analyses.statistics.kinds.survival.life_table import at_risk, incidence, kaplan_meier, log_rank
+from smc.analyses.statistics.kinds.survival.joint_curves import JointCurves, JointTest, log_rank_sums, pairs
+from smc.analyses.statistics.kinds.survival.life_table import incidence, kaplan_meier
 from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.queries.rows import Ints
 from smc.secret.ints import SecretInts
@@ -27,10 +26,12 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class FigureDigits:
-    """In how many digits the figures of a query over the rows of both open.
+    """In how many digits the figures of a query open.
+
+    Recipients read them by the classes of the numbers, which open beside them.
 
     Attributes:
-        by_rows: by the rows of each group.
+        by_rows: by those followed beyond the start and each point of each group, one after the other.
         by_events: by all events together.
     """
 
@@ -41,13 +42,16 @@ class FigureDigits:
         self, curves: JointCurves, test: JointTest | None
     ) -> tuple[list[tuple[Shows, SecretInts]], list[SecretInts]]:
         """Held integers to be opened: at points, and of all points together."""
-        at_points = [(Shows.LEAVERS, curves.at_risk.ints), *self._curves(curves)]
+        left = curves.at_risk
+        classes = self.by_rows.classes(left.shape[0] * left.shape[1], left.ints)
+        at_points = [(Shows.LEAVERS, self._persons(left)), (Shows.EVENTS, classes), *self._curves(curves)]
         if test is None:
             return at_points, []
-        expected, covariance = (each.reshape(1, -1) for each in (test.expected, test.covariance))
+        sums = [each.reshape(1, -1) for each in (self._sums(test), test.covariance)]
         return at_points, [
-            test.observed.ints,
-            *(self.by_events.round(each, NUMBER) for each in (expected, covariance)),
+            self._persons(test.observed),
+            self.by_events.classes(1, test.observed.ints),
+            *(self.by_events.round(each, NUMBER) for each in sums),
         ]
 
     def figures(self, statistic: Survival, shown: Mask, values: Sequence[Ints]) -> SurvivalFigures:
@@ -58,51 +62,57 @@ class FigureDigits:
             shown: where figures are known, of each kind of `Shows`, shape (kinds, groups, points + 1).
             values: as `rounded` has them, one after the other.
         """
-        count = 1 + self._figures_at_points(statistic)
-        at_risk_there, *others = values[:count]
-        groups = self._groups(shown, at_risk_there, at_risk_there[:, 0], others)
+        count = 2 + statistic.layout.endings.kinds
+        groups = self._groups(shown, *values[:count])
         comparison = None
         if values[count:]:
-            observed, total = values[count].astype(np.float64), values[count].sum(keepdims=True)
-            expected, covariance = (
-                self.by_events.read(each, NUMBER, total).reshape(-1) for each in values[count + 1 :]
-            )
-            comparison = comparison_of(observed, expected, covariance)
+            observed, events_class, *rest = values[count:]
+            sums, covariance = (self.by_events.read(each, NUMBER, events_class).reshape(-1) for each in rest)
+            held = self._counted(observed).astype(np.float64)
+            comparison = comparison_of(held, self._expected(held, sums), covariance)
         return figures_of(statistic, groups, comparison)
 
+    def _persons(self, numbers: SecretReals) -> SecretInts:
+        """Numbers of persons as they open."""
+        return numbers.ints
+
+    def _counted(self, held: Ints) -> Ints:
+        """Numbers of persons, of what opened."""
+        return held
+
+    def _sums(self, test: JointTest) -> SecretReals:
+        """What opens of a test beside covariances."""
+        return test.expected
+
+    def _expected(self, observed: Floats, sums: Floats) -> Floats:
+        """Expected events of all groups but the first, of what opened."""
+        del observed
+        return sums
+
     def _curves(self, curves: JointCurves) -> list[tuple[Shows, SecretInts]]:
+        rows = [curves.survival, curves.variance, *curves.incidence]
+        units = [CHANCE, VARIANCE, *(CHANCE for _ in curves.incidence)]
+        shows = [Shows.EVENTS, Shows.EVENTS, *(Shows.KINDS for _ in curves.incidence)]
         return [
-            (Shows.EVENTS, self.by_rows.round(curves.survival, CHANCE)),
-            (Shows.EVENTS, self.by_rows.round(curves.variance, VARIANCE)),
-            *((Shows.KINDS, self.by_rows.round(each, CHANCE)) for each in curves.incidence),
+            (kind, self.by_rows.round(each.reshape(-1, 1), unit))
+            for kind, each, unit in zip(shows, rows, units, strict=True)
         ]
 
-    @staticmethod
-    def _figures_at_points(statistic: Survival) -> int:
-        """How many `_curves` has."""
-        return statistic.layout.endings.kinds
-
-    def _groups(
-        self, shown: Mask, at_risk_there: Ints, known: Ints, values: Sequence[Ints]
-    ) -> list[OpenedGroup]:
-        """What opened of each group.
-
-        Args:
-            shown: as of `figures`.
-            at_risk_there: shape (groups, points + 1).
-            known: by which figures are read, see `KeptDigits.read`, shape (groups,).
-            values: those of `_curves`.
-        """
-        survival, variance, *others = values
-        parts = [self.by_rows.read(each, CHANCE, known) for each in (survival, *others)]
-        variances = self.by_rows.read(variance, VARIANCE, known)
+    def _groups(self, shown: Mask, left: Ints, classes: Ints, *values: Ints) -> list[OpenedGroup]:
+        """What opened of each group: as `rounded` has it, `values` being those of `_curves`."""
+        units = [CHANCE, VARIANCE, *(CHANCE for _ in values[2:])]
+        survival, variance, *others = (
+            self.by_rows.read(each, unit, classes).reshape(shown.shape[1:])
+            for each, unit in zip(values, units, strict=True)
+        )
+        persons = self._counted(left).astype(np.float64)
         return [
             OpenedGroup(
                 shown[:, group],
-                at_risk_there[group].astype(np.float64),
-                parts[0][group],
-                variances[group],
-                np.array([part[group] for part in parts[1:]]).reshape(len(others), shown.shape[2]),
+                persons[group],
+                survival[group],
+                variance[group],
+                np.array([part[group] for part in others]).reshape(len(others), shown.shape[2]),
             )
             for group in range(shown.shape[1])
         ]
@@ -114,8 +124,7 @@ class MatchedDigits(FigureDigits):
 
     Two jobs whose points lie a day apart would differ by the persons of that day. So numbers of persons are
     rounded as well, to a unit of the smallest group or more; the test opens as what was observed above what
-    was expected, which keeps its digits. What recipients read figures by, the classes of the numbers, opens
-    beside them.
+    was expected, which keeps its digits.
 
     Attributes:
         shift: persons are counted in units of 2**shift.
@@ -124,63 +133,38 @@ class MatchedDigits(FigureDigits):
     shift: int
 
     @classmethod
-    def of(cls, rows: SecretInts, events: SecretInts, most: int, indistinct: int) -> MatchedDigits:
+    def of(cls, left: SecretInts, events: SecretInts, most: int, indistinct: int) -> MatchedDigits:
         """By numbers of matches.
 
         Args:
-            rows: of each group, shape (groups,).
+            left: followed beyond the start and each point of each group, shape (groups, points + 1).
             events: all together, shape (1,).
             most: matches at most; public.
             indistinct: as of `KeptDigits`.
         """
-        by_rows, by_events = (KeptDigits.of_matches(each, most, indistinct) for each in (rows, events))
+        by_rows, by_events = (
+            KeptDigits.of_matches(each.reshape(-1), most, indistinct) for each in (left, events)
+        )
         return cls(by_rows, by_events, max(0, indistinct - 1).bit_length())
 
     @override
-    def rounded(
-        self, curves: JointCurves, test: JointTest | None
-    ) -> tuple[list[tuple[Shows, SecretInts]], list[SecretInts]]:
-        at_risk_there = curves.at_risk.ints
-        groups, width = at_risk_there.shape
-        classes = self.by_rows.classes(groups, at_risk_there)
-        shares = np.repeat(classes.shares.reshape(-1, 1), width, axis=1)
-        repeated = SecretInts.from_shares(classes.session, shares, classes.bounds)
-        at_points = [
-            (Shows.LEAVERS, self._in_units(curves.at_risk)),
-            (Shows.EVENTS, repeated),
-            *self._curves(curves),
-        ]
-        if test is None:
-            return at_points, []
-        excess, covariance = (
-            each.reshape(1, -1) for each in (test.observed[1:] - test.expected, test.covariance)
-        )
-        return at_points, [
-            self._in_units(test.observed),
-            self.by_events.classes(1, test.observed.ints),
-            *(self.by_events.round(each, NUMBER) for each in (excess, covariance)),
-        ]
-
-    @override
-    def figures(self, statistic: Survival, shown: Mask, values: Sequence[Ints]) -> SurvivalFigures:
-        count = 2 + self._figures_at_points(statistic)
-        at_risk_there, classes, *others = values[:count]
-        groups = self._groups(shown, at_risk_there << self.shift, classes[:, 0], others)
-        comparison = None
-        if values[count:]:
-            observed, events_class, *rest = values[count:]
-            excess, covariance = (
-                self.by_events.read(each, NUMBER, events_class).reshape(-1) for each in rest
-            )
-            held = (observed << self.shift).astype(np.float64)
-            comparison = comparison_of(held, held[1:] - excess, covariance)
-        return figures_of(statistic, groups, comparison)
-
-    def _in_units(self, persons: SecretReals) -> SecretInts:
-        """Numbers of persons in units, to the nearest."""
-        ints = persons.ints
+    def _persons(self, numbers: SecretReals) -> SecretInts:
+        """In units, to the nearest."""
+        ints = numbers.ints
         scaled = SecretInts.from_shares(ints.session, ints.shares, ints.bounds, self.shift)
         return SecretReals(scaled).rescale(0).ints
+
+    @override
+    def _counted(self, held: Ints) -> Ints:
+        return held << self.shift
+
+    @override
+    def _sums(self, test: JointTest) -> SecretReals:
+        return test.observed[1:] - test.expected
+
+    @override
+    def _expected(self, observed: Floats, sums: Floats) -> Floats:
+        return observed[1:] - sums
 
 
 def figures_of(
@@ -223,9 +207,5 @@ def plain_figures(statistic: Survival, cells: Ints) -> SurvivalFigures:
     ]
     comparison = None
     if statistic.query.test:
-        events = ended[:, :, EVENT].reshape(len(groups), -1)
-        excess, covariance = log_rank(events, at_risk(ended, beyond)[..., :-1].reshape(len(groups), -1))
-        observed = events.sum(axis=1)
-        entries = np.array([covariance[one - 1, other - 1] for one, other in pairs(len(groups))])
-        comparison = comparison_of(observed, observed[1:] - excess, entries)
+        comparison = comparison_of(*log_rank_sums(cells, layout))
     return figures_of(statistic, groups, comparison)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from math import floor, log2
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.kinds.survival.at_points import OpenedGroup, group_figures
 from smc.analyses.statistics.kinds.survival.digits import CHANCE, NUMBER, VARIANCE, KeptDigits
-from smc.analyses.statistics.kinds.survival.joint_curves import JointTables, pairs
+from smc.analyses.statistics.kinds.survival.joint_curves import JointTables, JointTest, log_rank_sums, pairs
 from smc.analyses.statistics.kinds.survival.life_table import (
     at_risk,
     incidence,
@@ -135,10 +136,14 @@ def test_under_limits_points_are_withheld_and_figures_rounded():
     assert found == other
     shown = {place: value for place, value in curves(found).items() if value is not None}
     assert 15 < len(shown) < len(curves(expected))
+    left = [
+        curves(study.reference(side, columns([], [], [], []), BOTH)[0], value="at_risk") for side in sides
+    ]
     for place, value in shown.items():
-        assert value == pytest.approx(curves(expected)[place], abs=2.0**-8)
-        assert (value * 2**8).is_integer()
-    assert figures(found, "log-rank")[0]["value"] != figures(expected, "log-rank")[0]["value"]
+        unit = 2.0 ** -np.floor(log2(min(own[place] for own in left) / 3))
+        assert unit <= 1 / 2
+        assert value == pytest.approx(curves(expected)[place], abs=unit / 2 + 1e-5)
+        assert (value / unit).is_integer()
     assert any("points are withheld" in note for note in found.notes)
     assert any("rounded" in note for note in found.notes)
 
@@ -224,17 +229,67 @@ def test_digits_kept_are_those_of_the_smaller_side(unit, indistinct):
         digits = KeptDigits.of_sides(session, sizes[session.role], 1000, BOTH, indistinct)
         secret = SecretReals.sum_of_both(session, values / 2, 0, 200, 30)
         held = digits.round(secret, unit).reveal()
-        return digits.read(held, unit, sizes[Role.ALICE] + sizes[Role.BOB])
+        return digits.read(held, unit, digits.classes(4, secret.ints).reveal())
 
     first, second = run_pair(run, run)
     assert (first == second).all()
     if not indistinct:
         assert first == pytest.approx(values, abs=2.0 ** -min(unit.exact, 28))
         return
-    b = (indistinct - 1).bit_length()
-    for row, i in enumerate((9, 3, 2, 5)):
-        step = 2.0 ** -unit.bits(i, b)
+    for row, size in enumerate((900, 10, 5, 40)):
+        place = max(0, 1 + floor(log2(size / indistinct)))
+        step = 2.0 ** -unit.bits(place, indistinct)
         assert first[row] == pytest.approx(np.floor(values[row] / step + 0.5) * step)
+
+
+@pytest.mark.parametrize("persons", [2, 3, 5, 10, 100])
+def test_units_cover_what_so_many_persons_move(persons):
+    for place in range(1, 12):
+        size = persons << place - 1  # the least of its class
+        assert 2.0 ** -CHANCE.bits(place, persons) >= persons / size
+        assert 2.0 ** -VARIANCE.bits(place, persons) >= persons / size**2
+    assert CHANCE.bits(0, persons) == VARIANCE.bits(0, persons) == 0
+
+
+def test_no_days_of_some_persons_move_figures_by_more_than_is_said():
+    """A side brings any rows; so many of the other's persons who leave by the end do so on other days."""
+    values = np.random.default_rng(7)
+    steps, beyond, most = 12, 20, {}
+    for _ in range(400):
+        others = values.integers(0, 2, (2, steps)) * values.integers(0, 3000, (2, steps))
+        moves = values.integers(1, 11)
+        kind = values.integers(0, 2, moves)
+        found = []
+        for _ in range(2):
+            ended = others.astype(float)
+            np.add.at(ended, (kind, values.integers(0, steps, moves)), 1)
+            curve = kaplan_meier(ended, np.array(float(beyond)))
+            found.append((curve.survival[-1], curve.variance[-1]))
+        for name, one, other in zip(("chance", "variance"), *found, strict=True):
+            most[name] = max(most.get(name, 0), abs(one - other) / moves)
+    assert 0.2 / beyond < most["chance"] <= 1 / beyond
+    assert 0.2 / beyond**2 < most["variance"] <= 1 / beyond**2
+
+
+def test_a_test_under_limits_is_within_sides():
+    """What Bob brings changes nothing of what Alice's rows add, be it a thousand events of one day."""
+    study = exact(**{**PLAIN, "every": 50})
+    (query,) = study.parameters.queries
+    layout = resolve(query, study.parameters, SCHEMAS).layout
+    sides = drawn(1500, 1), columns([40] * 1000, [1] * 1000, [1] * 1000, [0] * 1000)
+    cells = [layout.count(LocalRows.of(study.parameters, side)) for side in sides]
+    own = [log_rank_sums(each, layout) for each in cells]
+
+    def run(session):
+        held = cells[list(Role).index(session.role)]
+        found = JointTest.within_sides(session, held, layout, 1500)
+        return [each.reveal() for each in (found.observed, found.expected, found.covariance)]
+
+    for found, *parts in zip(run_pair(run, run)[0], *own, strict=True):
+        assert found == pytest.approx(sum(parts), abs=1e-6)
+    assert own[1][1][0] == 1000  # all that Bob expects are his own
+    outcome, _ = joint(study, drawn(1500, 1), drawn(1500, 2), limits=THREE)
+    assert any("within each side" in note for note in outcome.notes)
 
 
 def test_a_restricted_mean_along_lines_is_near_that_of_steps():

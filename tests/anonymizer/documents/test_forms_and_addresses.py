@@ -1,0 +1,315 @@
+"""Names in capitals, in fields and tables, double names, addresses and dates: holes that a reader found."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from anonymizer.documents.direct.columns import named_cells
+from anonymizer.documents.texts.disguise import as_typed, in_title_case, undisguise
+from tests.anonymizer.documents.test_everyday_texts import hides, masked
+
+
+@pytest.mark.parametrize("name", ["Hans-Peter", "Anna-Lena", "Marie-Luise", "Ann-Kathrin", "Tim-Oliver"])
+def test_german_double_first_names(name: str) -> None:
+    assert hides(f"Am Abend war {name} sehr ruhig.", name, "de")
+
+
+@pytest.mark.parametrize("name", ["Schmidt", "Meier", "Haase", "Fuchs", "Vogel", "Krause"])
+def test_german_surnames_that_the_lexicon_has(name: str) -> None:
+    assert hides(f"Wir haben mit {name} gesprochen.", name, "de")
+
+
+def test_german_nouns_behind_an_article_stay() -> None:
+    text = "Danach kam die Visite, und er sah einen Fuchs, einen großen Vogel und den Wolf."
+    assert masked(text, "de") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "language"),
+    [
+        ("Nous avons parlé avec Pierre-Yves.", "Pierre-Yves", "fr"),
+        ("Nous avons parlé avec Rose-Marie.", "Rose-Marie", "fr"),
+        ("We saw K Baptiste-Crane there.", "K Baptiste-Crane", "en"),
+        ("We saw J K Rowling-Smith there.", "J K Rowling-Smith", "en"),
+    ],
+)
+def test_double_names_of_other_languages(text: str, name: str, language: str) -> None:
+    assert hides(text, name, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "language"),
+    [
+        *(
+            (f"Le rapport de {name} est arrivé.", name, "fr")
+            for name in (
+                "M. d'Argenson",
+                "Mme d'Harcourt",
+                "Monsieur d’Estienne",
+                "maître d'Andigné",
+                "M. de l'Isle",
+                "Capucine d'Hautefeuille",
+            )
+        ),
+        *(
+            (f"Gestern war {name} wieder hier.", name, "de")
+            for name in ("Herr de la Cruz", "Joost v. d. Berg", "Baron v. Stein", "Herr d'Hondt")
+        ),
+        ("We saw Dr de l'Isle again.", "Dr de l'Isle", "en"),
+    ],
+)
+def test_particles_with_an_apostrophe_and_of_other_languages(text: str, name: str, language: str) -> None:
+    assert hides(text, name, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "language"),
+    [
+        ("Am Abend waren FRAU WEISS und DR. HAASE wieder hier.", "FRAU WEISS", "de"),
+        ("Am Abend waren FRAU WEISS und DR. HAASE wieder hier.", "DR. HAASE", "de"),
+        ("Hier, MME PETIT a vu MAÎTRE ROUX.", "MME PETIT", "fr"),
+        ("Hier, MME PETIT a vu MAÎTRE ROUX.", "MAÎTRE ROUX", "fr"),
+        ("Later DR NG saw MR YOUNG again.", "DR NG", "en"),
+        ("Later DR NG saw MR YOUNG again.", "MR YOUNG", "en"),
+    ],
+)
+def test_names_in_capitals(text: str, name: str, language: str) -> None:
+    assert hides(text, name, language)
+
+
+def test_headings_in_capitals_stay() -> None:
+    assert masked("BERICHT DER KLINIK FÜR INNERE MEDIZIN\nEs geht ihm gut und er hat gegessen.", "de") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("die FRAU WEISS kam", "die Frau Weiss kam"),
+        ("der HNO sah", "der HNO sah"),
+        ("O'NEILL, J. R.", "O'Neill, J. R."),
+        ("AB\nCD", "AB\nCD"),
+    ],
+)
+def test_words_in_capitals_beside_each_other(text: str, plain: str) -> None:
+    assert in_title_case(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "language"),
+    [
+        ("生年月日：S42.11.3です。", "S42.11.3", "ja"),
+        ("Ｓ４２．１１．３生まれの人です。", "Ｓ４２．１１．３", "ja"),
+        ("S13/5/9に生まれた人です。", "S13/5/9", "ja"),
+        ("昭42.11.3に生まれた人です。", "昭42.11.3", "ja"),
+        ("毎日5mgを飲んでいる。", "5mg", "ja"),
+        ("Das Aktenzeichen war damals 33 O 1187/23, wie gesagt.", "33 O 1187/23", "de"),
+    ],
+)
+def test_letters_among_digits_may_be_meant(text: str, part: str, language: str) -> None:
+    assert hides(text, part, language)
+
+
+def test_a_bar_between_cells_is_no_digit() -> None:
+    row = "| 12. Mai 1941 | 0049 221 112233 |"
+    assert undisguise(row).text == row
+    assert undisguise("|2O24 118").text == "12024 118"
+    assert masked(row, "de") == ["12. Mai 1941", "0049 221 112233"]
+
+
+def test_places_of_the_original_in_a_text_without_disguises() -> None:
+    text = "S42.11.3 and the Novernber\u200b of Wigg-\nles"
+    plain, typed = undisguise(text), as_typed(text)
+    for word in ("S42.11.3", "Novernber", "Wiggles"):
+        at = typed.text.index(word)
+        start, end = plain.within(*typed.span(at, at + len(word)))
+        assert plain.span(start, end) == typed.span(at, at + len(word))
+    assert plain.text[slice(*plain.within(text.index("Nov"), text.index(" of")))].startswith("November")
+
+
+GERMAN_FORMS = (
+    "Patient : {}",
+    "Patient:       {}",
+    "Patient\t{}",
+    "Name          {}",
+    "Name:\n{}",
+    "| Name | {} |",
+    "Name = {}",
+    "**Name:** {}",
+    "Name, Vorname: {}",
+    "Patient     {}     Zimmer 12",
+)
+FRENCH_FORMS = ("Patient :      {}", "Nom          {}", "Nom :\n{}", "| Nom | {} |", "Nom et prénom : {}")
+ENGLISH_FORMS = ("Patient:       {}", "Name          {}", "Name:\n{}", "| Name | {} |", "Patient name: {}")
+JAPANESE_FORMS = (
+    "氏名　　{}　殿",
+    "氏名 {}",
+    "氏名\t{}",
+    "| 氏名 | {} |",
+    "氏名：{}　年齢：38歳",
+    "患者氏名　{}　性別　女",
+    "【氏名】{}",
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "language"),
+    [
+        *((*one, "de") for one in product(GERMAN_FORMS, ("Rosa Weiß", "Wolf Jung", "Weiß, Rosa"))),
+        *((*one, "fr") for one in product(FRENCH_FORMS, ("Petit Claire", "Rose Petit"))),
+        *((*one, "en") for one in product(ENGLISH_FORMS, ("Grace May", "June Summers"))),
+        *((*one, "ja") for one in product(JAPANESE_FORMS, ("大空 桜", "南 中", "ほしの あかり"))),
+    ],
+)
+def test_a_field_for_a_name_holds_one(form: str, name: str, language: str) -> None:
+    rest = {
+        "de": "Es geht ihm gut und er hat gegessen.",
+        "fr": "Elle est venue hier avec sa fille.",
+        "en": "She was seen by the team today.",
+        "ja": "食事は全量摂取した。",
+    }
+    assert hides(f"{form.format(name)}\n{rest[language]}", name, language)
+
+
+def test_other_fields_and_headings_are_no_names() -> None:
+    text = "Name   Alter   Diagnose\n| Name | Geburtsdatum |\nPatient\nKommt zur Aufnahme in die Klinik."
+    assert masked(text, "de") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "names"),
+    [
+        ("| Nr | Name |\n|---|---|\n| 1 | Rosa Blum |\n| 2 | 14 |\n\nEnde", "de", ["Rosa Blum"]),
+        ("No;Name;Note\n1;Amber Waters;eats\n2;Will Short;sleeps", "en", ["Amber Waters", "Will Short"]),
+        ("Nom, prénom\tVille\nPetit Claire\tLyon", "fr", ["Petit Claire"]),
+        ("|氏名|備考|\n|南 中|良好|", "ja", ["南 中"]),
+        ("Name | Note\nonly | one | more\nName: Rosa", "en", []),
+    ],
+)
+def test_columns_of_names(text: str, language: str, names: list[str]) -> None:
+    assert [text[start:end] for start, end in named_cells(text, language)] == names
+
+
+def test_a_name_in_a_column_is_hidden() -> None:
+    text = "| No | Name | Note |\n|---|---|---|\n| 1 | June Summers | eats |\n| 2 | Amber Waters | sleeps |"
+    assert masked(text, "en") == ["June Summers", "Amber Waters"]
+
+
+@pytest.mark.parametrize("name", ["Hans-Peter Lang", "Rosa Klein"])
+def test_a_name_below_greetings(name: str) -> None:
+    assert hides(f"Vielen Dank für Ihre Mühe.\n\nMit freundlichen Grüßen\n\n{name}", name, "de")
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "language"),
+    [
+        *(
+            (f"Die Tochter wohnt jetzt {one}.", one, "de")
+            for one in (
+                "Berliner Straße 5",
+                "Karl-Marx-Straße 1",
+                "Konrad-Adenauer-Allee 3",
+                "Bonner Str. 12",
+                "Alter Markt 3",
+                "Berliner Straße 5, 2. OG",
+            )
+        ),
+        ("Er wohnt in der Zeil 112.", "Zeil 112", "de"),
+        ("Anschrift: Jungfernstieg 40, Hamburg", "Jungfernstieg 40", "de"),
+        ("Zeil 112\n60313 Frankfurt, wie es auf dem Brief steht.", "Zeil 112", "de"),
+        *(
+            (f"Elle habite {one}, depuis hier.", one, "fr")
+            for one in (
+                "8 av. Foch",
+                "1 pl. de la République",
+                "10 rte de Lyon",
+                "3 rue du 8 Mai 1945",
+                "lieu-dit Kerhuon",
+                "bâtiment C",
+                "porte 12",
+                "BP 123",
+            )
+        ),
+        *(
+            (f"住まいは{one}である。", one, "ja")
+            for one in (
+                "メゾン太閤305号室",
+                "コーポ桜201",
+                "県営住宅3号棟402",
+                "渋谷2-21-1",
+                "札幌市北区北8条西5丁目",
+            )
+        ),
+    ],
+)
+def test_addresses(text: str, address: str, language: str) -> None:
+    assert hides(text, address, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Er lag in der Station 3.",
+        "Das war am Montag 14.",
+        "Er war am Tag 5, wie immer.",
+        "Er ging weg 5 Minuten später.",
+    ],
+)
+def test_numbers_behind_other_german_words_are_no_addresses(text: str) -> None:
+    assert masked(text, "de") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "date", "language"),
+    [
+        ("Il est né le 3 mars 58 à Lyon.", "3 mars 58", "fr"),
+        ("Il est né le 8 nov. 64 à Lyon.", "8 nov. 64", "fr"),
+        ("Il est né en novembre 64 à Lyon.", "novembre 64", "fr"),
+        (
+            "Il est né le premier janvier mil neuf cent soixante-douze.",
+            "premier janvier mil neuf cent soixante-douze",
+            "fr",
+        ),
+        ("He was born on 3 Jan '62 there.", "3 Jan '62", "en"),
+        ("He was born in '57 there.", "'57", "en"),
+        (
+            "He was born on the third of May nineteen sixty-two there.",
+            "third of May nineteen sixty-two",
+            "en",
+        ),
+        ("Er wurde am 3. Mai 58 dort geboren.", "3. Mai 58", "de"),
+        (
+            "Er wurde am dritten Mai neunzehnhundertzweiundsechzig dort geboren.",
+            "dritten Mai neunzehnhundertzweiundsechzig",
+            "de",
+        ),
+    ],
+)
+def test_dates_with_short_years_and_in_words(text: str, date: str, language: str) -> None:
+    assert hides(text, date, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "language"),
+    [
+        (
+            "The note is kowalczyk_aleksandra_fitnote.pdf and was sent.",
+            "kowalczyk_aleksandra_fitnote.pdf",
+            "en",
+        ),
+        ("It lies in C:\\Users\\siobhan.odwyer\\notes now.", "siobhan.odwyer", "en"),
+        ("It lies in /home/mpattinson/ now.", "mpattinson", "en"),
+        ("See linkedin.com/in/siobhan-odwyer for it.", "siobhan-odwyer", "en"),
+        ("[09:02] mike: are you there\n[09:03] bex: yes I am here", "mike", "en"),
+        ("12/03/2024, 09:02 - bex: are you there with us", "bex", "en"),
+        ("La voiture AB 123 CD était là avec elle.", "AB 123 CD", "fr"),
+    ],
+)
+def test_names_of_files_users_and_speakers(text: str, part: str, language: str) -> None:
+    assert hides(text, part, language)
+
+
+def test_what_follows_a_german_name_stays() -> None:
+    assert masked("Am Abend war Dr. Haase auf der Station.", "de") == ["Dr. Haase"]
+    assert masked("08:00 Waschen: es geht ihm gut, und er hat gegessen.", "de") == ["08:00"]

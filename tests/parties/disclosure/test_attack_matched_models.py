@@ -1,0 +1,169 @@
+"""A peer brings keys alone, and asks for a model of the victim's columns over the rows that match.
+
+A model on one label tells the sums of the outcome over those who have it and those who have not: of few, what
+a table of the same would withhold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from smc.analyses.disclosure.fits import OutcomePart
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.models.study import MODELS
+from smc.analyses.studies.columns import DAYS, PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
+from smc.errors import DisclosureRefused
+from smc.forms import Role
+from smc.pair import run_pair
+from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
+from tests.parties.disclosure.test_attacks import AGE, COST, PEER, POLICY
+from tests.support.held_bounds import unwatched
+
+ROWS, OLD = 120, 25
+PERSON = Schema("integer", lower=0, upper=10**6)
+FLAG = Schema("integer", lower=0, upper=1)
+COUNT = Schema("integer", lower=0, upper=5)
+DATE = Schema("integer", lower=-25_567, upper=21_914, unit=DAYS)
+DRAWN = np.random.default_rng(4)
+AGES = np.append(np.full(OLD, 95), DRAWN.integers(20, 90, ROWS - OLD))
+
+
+def cut(age):
+    return {"column": "age", "cuts": [age], "labels": ["younger", "older"]}
+
+
+def ask(outcome, on=None, derived=None, ages=AGES, **columns):
+    """What the peer gets of a model of the victim's columns; None where limits stand against it."""
+    on = on or {"old": cut(91)}
+    study = MODELS.parse(
+        {
+            "layout": "vertical",
+            "alice_columns": [],
+            "bob_columns": [*on, outcome["outcome"]],
+            "match": {"keys": ["id"]},
+            "derived": {**on, **(derived or {})},
+            "models": [{"name": "m", "on": list(on), **outcome}],
+        }
+    )
+    assert not study.facts(frozenset({PEER})).row_results
+    people = np.arange(len(ages))
+    keys = {"id": Column(people, PERSON), PERSONS: Column(people, Schema("integer"))}
+    brought = keys | {"age": Column(ages, AGE)}
+    brought |= {
+        name: Column(np.asarray(values, np.int64), schema) for name, (values, schema) in columns.items()
+    }
+
+    def side(session):
+        wanted = {*study.columns[session.role], PERSONS}
+        data = {name: column for name, column in brought.items() if name in wanted}
+        return run_study(study, session, data, frozenset({PEER}), POLICY.of_both)
+
+    try:
+        with unwatched():
+            return run_pair(side)[Role(PEER) is Role.BOB].tables[0].columns["coefficient"]
+    except DisclosureRefused:
+        return None
+
+
+def flagged(older, younger=30):
+    """1 for so many of either group."""
+    found = np.zeros(ROWS, dtype=np.int64)
+    found[:older], found[OLD : OLD + younger] = 1, 1
+    return found
+
+
+def test_a_linear_model_does_not_tell_what_one_person_cost():
+    """One of the older has costs of 98,765, the others next to none; and one of all has any costs at all."""
+    cost = DRAWN.integers(3000, 9000, ROWS)
+    told = ask({"kind": "linear", "outcome": "cost"}, cost=(cost, COST))
+    assert (told[0] + told[1]) * OLD == pytest.approx(cost[:OLD].sum(), rel=0.01)
+    cost[:OLD] = DRAWN.integers(10, 300, OLD)
+    cost[0] = 98_765
+    assert ask({"kind": "linear", "outcome": "cost"}, cost=(cost, COST)) is None
+    assert ask({"kind": "linear", "outcome": "cost"}, cost=(77_777 * (np.arange(ROWS) == 3), COST)) is None
+
+
+def test_nor_of_a_number_whose_bound_lies_far_below_its_values():
+    """Of two dates, so that it could be minus 130 years; or by a range of the job."""
+    stay = DRAWN.integers(1, 9, ROWS)
+    admitted = DRAWN.integers(17_000, 18_000, ROWS)
+    derived = {"stay": {"from": "admitted", "to": "left", "unit": "days"}}
+    asked = {"kind": "linear", "outcome": "stay", "range": {"stay": ["-40000", "40000"]}}
+    for longest in (9, 900):
+        stay[0] = longest
+        dates = {"admitted": (admitted, DATE), "left": (admitted + stay, DATE)}
+        assert (ask(asked, derived=derived, **dates) is None) is (longest == 900)
+
+
+@pytest.mark.parametrize("few", [0, 1, 3, OLD - 2])
+def test_nor_how_many_of_few_have_the_outcome_or_have_it_not(few):
+    assert ask({"kind": "linear", "outcome": "flag"}, flag=(flagged(few), FLAG)) is None
+
+
+@pytest.mark.parametrize("kind", ["logistic", "poisson"])
+def test_nor_do_models_of_yes_and_no_or_of_counts(kind):
+    """Three of the 25 have the outcome, as 60 of the others."""
+    ages = np.append(AGES, np.random.default_rng(9).integers(20, 90, 280))
+    flag = np.append(flagged(3, 60), np.zeros(280, dtype=np.int64))
+    schema = FLAG if kind == "logistic" else COUNT
+    assert ask({"kind": kind, "outcome": "flag"}, ages=ages, flag=(flag, schema)) is None
+
+
+@pytest.mark.parametrize("kind", ["linear", "logistic", "poisson"])
+def test_an_outcome_that_groups_have_and_have_not_is_explained(kind):
+    schema = FLAG if kind != "poisson" else COUNT
+    told = ask({"kind": kind, "outcome": "flag"}, flag=(flagged(12, 40), schema))
+    assert None not in told
+
+
+@pytest.mark.parametrize("few", [2, 10])
+def test_two_cuts_do_not_tell_of_those_between_how_many_have_an_outcome(few):
+    """Twenty are 91 to 94 years old; on both sides of each cut many have it, and have it not."""
+    ages, flag = AGES.copy(), np.zeros(ROWS, dtype=np.int64)
+    ages[:40], ages[40:60] = 95, 92
+    flag[:20], flag[40 : 40 + few], flag[60:90] = 1, 1, 1
+    told = ask(
+        {"kind": "linear", "outcome": "flag"},
+        {"old": cut(91), "oldest": cut(95)},
+        ages=ages,
+        flag=(flag, FLAG),
+    )
+    assert (told is None) is (few == 2)
+
+
+def test_nor_does_the_sum_of_squared_residuals_tell_how_far_off_one_person_is():
+    """All cost 5,000 or a little more but one, who has less than half of the sum of the older."""
+    cost = 5000 + np.arange(ROWS) % 90
+    linear = {"kind": "linear", "outcome": "cost"}
+    assert ask(linear, cost=(cost, COST)) is not None
+    cost[0] = 90_000
+    assert ask(linear, cost=(cost, COST)) is None
+
+
+def test_each_limit_on_an_outcome_stands_by_itself():
+    """Numbers that have to be groups, or groups or nobody; and parts of sums."""
+    cases = [
+        ([10, 12], [0, 10], [(8, 10)], 0),
+        ([9, 12], [0, 10], [(8, 10)], 1),
+        ([0, 12], [0, 10], [(8, 10)], 1),
+        ([10, 12], [1, 9], [(8, 10)], 2),
+        ([10, 12], [0, 10], [(9, 10)], 1),
+    ]
+
+    def side(session):
+        def secret(*values):
+            mine = list(values) if session.role is Role.BOB else None
+            return SecretInts.from_plain(session, mine, Role.BOB, Bounds(0, 100), len(values))
+
+        found = []
+        for counted, crowded, weighed, _ in cases:
+            sums = [(secret(amount), secret(total)) for amount, total in weighed]
+            part = OutcomePart([*map(secret, counted)], [*map(secret, crowded)], sums)
+            assert part.failing(Limits()) is None
+            found += part.failing(POLICY).reveal(frozenset(Role)).reshape(-1).tolist()
+        return found
+
+    assert run_pair(side)[0] == [failing for *_, failing in cases]
