@@ -333,7 +333,8 @@ def _words(value: Any) -> set[str]:
 def plans(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
     """Two or three exact tables and figures in one job."""
     while True:
-        parts, derived = [], {}
+        parts: list[dict[str, Any]] = []
+        derived: dict[str, Any] = {}
         for number in range(2 + chance.below(2)):
             parameters = chance.pick((_statistics, _figure))(chance)
             derived |= parameters.pop("derived", {})

@@ -15,10 +15,11 @@ finding is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import floor, log2
+from operator import eq, ge, lt, ne
 from typing import Any, Final
 
 import numpy as np
@@ -237,13 +238,13 @@ class _Reader:
 
 
 def _meets(cell: Any, condition: Mapping[str, Any]) -> bool:
-    tests = {
-        "equals": lambda value: cell == value,
-        "not_equals": lambda value: cell != value,
-        "at_least": lambda value: cell >= value,
-        "below": lambda value: cell < value,
+    tests: dict[str, Callable[[Any, Any], bool]] = {
+        "equals": eq,
+        "not_equals": ne,
+        "at_least": ge,
+        "below": lt,
     }
-    return all(test(condition[word]) for word, test in tests.items() if word in condition)
+    return all(test(cell, condition[word]) for word, test in tests.items() if word in condition)
 
 
 def _has_more_bits(figure: float, parts: float, is_whole: bool) -> bool:
