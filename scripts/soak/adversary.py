@@ -16,6 +16,11 @@ and how each job ended. So each number that it sees has a set of persons whose a
   that are tested on data cannot do without such bits; they are counted by the code of the end, and only those
   that follow from the peer's own bounds, not from the victim's limits, are printed (`PEER_CHOSEN`).
 
+Of models, curves, pooled strata, fine clusters, lines of tables and nested sums a sequence runs once, and
+what follows is read from its figures (`readings.py`): each run takes seconds, and where figures are rounded,
+leaving somebody out moves them by chance. Neither way knows of clusters about a number with wide bounds, of
+expected events of a test, of rounded numbers against each other, or of estimates of several figures at once.
+
 Every finding is printed with the number of its round, which `--seed` of the run and `--round` repeat. m is
 the `minimum_group` of the victim's policy.
 """
@@ -31,91 +36,32 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scripts.soak.proposals import DECLARED, RECORDS, Chance, Document, Round, draw
+from scripts.soak.readings import Finding, Opened, Outcome, read
 from scripts.soak.seeds import add_seed, chosen
+from smc.analyses.statistics.kinds.survival.digits import KeptDigits, Unit
 from smc.errors import DuettoError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 from smc.secret import uniform
 from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
 from smc.tracing.session import TracedSession
-from tests.parties.jobs.institutions import Institutions, job
+from tests.parties.jobs.institutions import Institutions
 
 PEER: Final = "north"
 VICTIM: Final = "south"
-RECORDS: Final = "records"
-DIAGNOSES: Final = ("asthma", "diabetes", "fracture", "hiv")
-FIRST_DAY: Final = date(2020, 1, 1)
 PEER_CHOSEN: Final = frozenset({"domain", "usage", "data", "internal"})
 """Codes of ends that no limit of the victim's policy explains."""
-MAY_STATE: Final = ["bounds", "centres", "derived", "where"]
 MOST_ITEMS: Final = 400
 """Numbers of one sequence of which all pairs are formed."""
-
-DECLARED: Final[Mapping[str, Mapping[str, Any]]] = {
-    "id": {"type": "text"},
-    "age": {"type": "integer", "lower": 0, "upper": 110},
-    "cost": {"type": "integer", "lower": 0, "upper": 100_000},
-    "copy": {"type": "integer", "lower": 0, "upper": 100_000},
-    "sex": {"type": "category", "values": ["f", "m"]},
-    "diagnosis": {"type": "category", "values": list(DIAGNOSES)},
-    "born": {"type": "date", "lower": "2020-01-01", "upper": "2022-12-31"},
-}
-
-Rows = dict[str, list[Any]]
-Document = dict[str, Any]
-
-
-class Chance:
-    """Draws from one seed."""
-
-    def __init__(self, *words: str) -> None:
-        self._source = Randomness.from_seed(b"adversary", "/".join(words))
-
-    def below(self, bound: int) -> int:
-        """A number from 0 to bound - 1."""
-        return self._source.below(bound, 1)[0]
-
-    def pick(self, choices: Sequence[Any]) -> Any:
-        """One of some choices."""
-        return choices[self.below(len(choices))]
-
-    def happens(self, of: int) -> bool:
-        """Whether something happens that happens once in so many cases."""
-        return self.below(of) == 0
-
-
-@dataclass(frozen=True)
-class Round:
-    """One victim, one peer, and what the peer proposes.
-
-    Attributes:
-        persons: of the victim, as columns.
-        rows: of the peer.
-        victim: entries of the victim's rule.
-        peer: entries of the peer's rule.
-        jobs: the sequence.
-    """
-
-    persons: Rows
-    rows: Rows
-    victim: Mapping[str, Any]
-    peer: Mapping[str, Any]
-    jobs: Sequence[Document]
-
-    @property
-    def minimum(self) -> int:
-        """The victim's smallest group."""
-        return int(self.victim["minimum_group"])
 
 
 @dataclass
@@ -125,220 +71,14 @@ class View:
     Attributes:
         ends: state and code of each job.
         opened: all that was opened to the peer in each job, and its results, as numbers by place.
+        outcomes: of each job that finished, for the peer.
+        curves: figures of curves of each job, with their units.
     """
 
     ends: list[str] = field(default_factory=list)
     opened: list[dict[str, float]] = field(default_factory=list)
-
-
-# What is drawn
-
-
-def persons(chance: Chance, count: int, first: int, wide: int) -> Rows:
-    """People with ties, groups of a few, and outliers."""
-    rows: Rows = {name: [] for name in DECLARED}
-    for number in range(first, first + count):
-        outlying = chance.happens(8)
-        cost = 90_000 + chance.below(10_000) if outlying else chance.pick((0, 0, 10, 20)) + chance.below(300)
-        rows["id"].append(f"p{number}")
-        rows["age"].append(chance.pick((95, 96, 97)) if chance.happens(4) else 40 + 10 * chance.below(wide))
-        rows["cost"].append(cost)
-        rows["copy"].append(cost + (chance.below(50) if chance.happens(10) else 0))
-        rows["sex"].append(chance.pick("ffm"))
-        rows["diagnosis"].append(chance.pick(DIAGNOSES) if chance.happens(3) else DIAGNOSES[0])
-        rows["born"].append((FIRST_DAY + timedelta(chance.below(900))).isoformat())
-    return rows
-
-
-def victims_rule(chance: Chance) -> dict[str, Any]:
-    """A rule of docs/policy.md for exact figures, with limits for a small population.
-
-    Without what gives a limit up by name: `zeros = "shown"` says where a few persons are, and keys that
-    persons share who has a rare value.
-    """
-    minimum = chance.pick((3, 4))
-    rule: dict[str, Any] = {
-        "minimum_group": minimum,
-        "overlap": chance.pick((0, minimum, 2 * minimum)),
-        "recipients": chance.pick((["both"], ["both"], ["self"], ["peer"], ["self", "peer", "both"])),
-        "runs_total": chance.pick((4, 8, 20)),
-        "row_results": False,
-        "keys": None,  # left out: the columns that tell persons apart
-    }
-    if not chance.happens(3):
-        rule["may_state"] = MAY_STATE
-    if chance.happens(3):
-        rule["dominance"] = chance.pick(("0.5", "0.9", "1"))
-    return rule
-
-
-def peers_rule(chance: Chance, count: int) -> dict[str, Any]:
-    """What the peer's policy asks for: nothing, or limits that are to move the victim's."""
-    rule: dict[str, Any] = {
-        "runs_total": 1000,
-        "row_results": True,
-        "may_state": MAY_STATE,
-        "keys": ["*"],
-        "zeros": "shown",
-    }
-    if chance.happens(5):
-        rule["minimum_group"] = 1 + chance.below(count)
-    if chance.happens(5):
-        rule["dominance"] = f"0.{1 + chance.below(9)}"
-    if chance.happens(4):
-        rule["minimum_intersection"] = 1 + chance.below(count)
-    return rule
-
-
-def _condition(chance: Chance) -> dict[str, Any]:
-    column = chance.pick(("age", "age", "cost", "sex", "diagnosis"))
-    if column in ("sex", "diagnosis"):
-        return {
-            "column": column,
-            chance.pick(("equals", "not_equals")): chance.pick(DECLARED[column]["values"]),
-        }
-    edge = (
-        chance.pick((95, 96, 97, 50, 60, 70)) if column == "age" else chance.pick((1, 11, 100, 300, 50_000))
-    )
-    return {"column": column, chance.pick(("at_least", "below", "equals")): edge}
-
-
-def _edges(chance: Chance, column: str) -> list[int]:
-    top = int(DECLARED[column]["upper"]) + 1
-    if chance.happens(4):
-        width = chance.pick((1, 2, 5, 10))
-        return [*range(0, top, width), top] if column == "age" else [*range(0, 400, width), top]
-    inner = {
-        1 + chance.below(top - 1) if chance.happens(2) else chance.pick((50, 60, 95, 96, 97))
-        for _ in range(3)
-    }
-    return sorted({0, *inner, top})
-
-
-def _used(value: Any) -> set[str]:
-    """The declared columns that parameters name."""
-    if isinstance(value, Mapping):
-        return set().union(*map(_used, value.values()))
-    if isinstance(value, list):
-        return set().union(*map(_used, value))
-    return {value} & DECLARED.keys() if isinstance(value, str) else set()
-
-
-def _statistics(chance: Chance) -> dict[str, Any]:
-    kind = chance.pick(("count", "sum", "mean", "histogram", "crosstab"))
-    query: dict[str, Any] = {"kind": kind}
-    if kind == "crosstab":
-        query |= {"columns": ["age", "diagnosis"], "edges": {"age": _edges(chance, "age")}}
-    elif kind == "histogram":
-        query |= {"column": "age", "edges": _edges(chance, "age")}
-    else:
-        query |= {"column": chance.pick(("cost", "copy", "age"))}
-        if kind != "count" and chance.happens(3):
-            query |= {"lower": -1_000_000_000} if chance.happens(2) else {"lower": 0, "upper": 10**9}
-        if chance.happens(3):
-            query["by"] = chance.pick(("sex", "diagnosis"))
-    if chance.happens(2):
-        query["where"] = [_condition(chance)]
-    parameters: dict[str, Any] = {"noise": "none", "queries": [query]}
-    if kind == "sum" and chance.happens(4):
-        query["column"] = "days"
-        query.pop("lower", None)
-        query.pop("upper", None)
-        parameters["derived"] = {
-            "days": {"from": chance.pick(("2020-01-01", "1000-01-01")), "to": "born", "unit": "days"}
-        }
-    return parameters
-
-
-def statistics(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
-    """Exact tables: unrelated ones, or one of which a condition or an edge moves."""
-    while True:
-        parameters = _statistics(chance)
-        query = parameters["queries"][0]
-        yield _proposal("statistics", parameters, recipients)
-        for _ in range(chance.below(3)):
-            moved = dict(query)
-            if query["kind"] == "histogram":
-                moved["edges"] = _edges(chance, "age")
-            else:
-                moved["where"] = [_condition(chance)]
-            yield _proposal("statistics", {**parameters, "queries": [moved]}, recipients)
-
-
-def _proposal(analysis: str, parameters: Mapping[str, Any], recipients: Sequence[str]) -> Document:
-    names = sorted(_used(parameters))
-    sides = {"alice": names, "bob": names}
-    if analysis == "matching":
-        sides["alice"] = list(parameters["keys"])
-    return job(analysis, parameters, sides, recipients=recipients, dataset=RECORDS)
-
-
-def clusters(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
-    """Exact k-means of rows that one side holds whole, with and without stated centres."""
-    while True:
-        columns = chance.pick((["cost"], ["age", "cost"], ["age"]))
-        parameters: dict[str, Any] = {
-            "layout": "horizontal",
-            "clusters": 2,
-            "columns": columns,
-            "labels": False,
-            "iterations": chance.pick((1, 3)),
-        }
-        if chance.happens(2):
-            low = chance.pick((100, 150, 200, 250))
-            centres = {
-                "cost": (low, low + chance.pick((200, 1000, 90_000))),
-                "age": (50, chance.pick((90, 95))),
-            }
-            parameters["centres"] = [[str(centres[name][side]) for name in columns] for side in (0, 1)]
-        yield _proposal("clustering", parameters, recipients)
-
-
-def sums_over_matches(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
-    """Sizes and exact sums over the common persons, several at once where that is allowed."""
-    while True:
-        parameters: dict[str, Any] = {
-            "method": "exact",
-            "keys": [chance.pick(("id", "id", "id", "diagnosis"))],
-            "output": chance.pick(("size", "statistics", "statistics")),
-        }
-        if parameters["keys"] == ["diagnosis"] or chance.happens(4):
-            parameters["duplicates"] = "multiset"
-        if parameters["output"] == "statistics":
-            values = chance.pick((["cost"], ["cost"], ["cost", "copy"], ["days"], ["days", "later"]))
-            if "days" in values:
-                parameters["derived"] = {
-                    name: {"from": "born", "to": f"2023-01-{day:02d}", "unit": "years"}
-                    for name, day in (("days", 1 + chance.below(9)), ("later", 10 + chance.below(18)))
-                    if name in values
-                }
-            parameters["values"] = [{"side": "bob", "column": name} for name in values]
-        yield _proposal("matching", parameters, recipients)
-
-
-FAMILIES: Final[Sequence[Callable[[Chance, Sequence[str]], Iterator[Document]]]] = (
-    statistics,
-    statistics,
-    clusters,
-    sums_over_matches,
-)
-
-
-def draw(seed: str) -> Round:
-    """One round."""
-    chance = Chance(seed)
-    count = 14 + chance.below(10)
-    people = persons(chance, count, 0, 1 + chance.below(4))
-    rows = persons(chance, 1 + chance.below(18), 1000, 3)
-    for number in range(min(count, len(rows["id"]))):  # some rows claim to be the victim's persons
-        if not chance.happens(3):
-            rows["id"][number] = f"p{number}"
-    family = chance.pick(FAMILIES)
-    recipients = chance.pick((["alice", "bob"], ["alice"], ["bob"]))
-    proposals = family(chance, recipients)
-    other = chance.pick(FAMILIES)(chance, recipients)
-    jobs = [next(other if chance.happens(5) else proposals) for _ in range(2 + chance.below(4))]
-    return Round(people, rows, victims_rule(chance), peers_rule(chance, count), jobs)
+    outcomes: list[Outcome] = field(default_factory=list)
+    curves: list[list[Opened]] = field(default_factory=list)
 
 
 # What is seen
@@ -372,6 +112,24 @@ def listening() -> Iterator[list[NDArray[Any]]]:
     finally:
         for kind, original in originals.items():
             kind.reveal = original  # type: ignore[attr-defined]
+
+
+@contextmanager
+def reading_curves() -> Iterator[list[Opened]]:
+    """All figures of curves that a recipient in this process makes of what was opened, with their units."""
+    heard: list[Opened] = []
+    original = KeptDigits.read
+
+    def tap(self: KeptDigits, held: NDArray[Any], unit: Unit, known: NDArray[Any]) -> NDArray[np.float64]:
+        figures = original(self, held, unit, known)
+        heard.append((unit, figures))
+        return figures
+
+    KeptDigits.read = tap  # type: ignore[method-assign]
+    try:
+        yield heard
+    finally:
+        KeptDigits.read = original  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -409,7 +167,12 @@ def see(sequence: Round, absent: int | None = None) -> View:
         name: [cell for number, cell in enumerate(cells) if number != absent]
         for name, cells in sequence.persons.items()
     }
-    with tempfile.TemporaryDirectory(prefix="adversary-") as folder, listening() as heard, same_chance():
+    with (
+        tempfile.TemporaryDirectory(prefix="adversary-") as folder,
+        listening() as heard,
+        reading_curves() as curves,
+        same_chance(),
+    ):
         joined = Institutions(Path(folder))
         try:
             joined.hold(PEER, sequence.rows, DECLARED, dataset=RECORDS)
@@ -418,6 +181,7 @@ def see(sequence: Round, absent: int | None = None) -> View:
             joined.allow(VICTIM, **sequence.victim)
             for document in sequence.jobs:
                 heard.clear()
+                curves.clear()
                 view.ends.append(_end(joined, document, view))
                 places = {
                     f"opened {number}/{place}": float(value)
@@ -425,6 +189,7 @@ def see(sequence: Round, absent: int | None = None) -> View:
                     for place, value in enumerate(values.reshape(-1))
                 }
                 view.opened[-1] |= places
+                view.curves.append([*curves])
         finally:
             joined.close()
     return view
@@ -432,6 +197,7 @@ def see(sequence: Round, absent: int | None = None) -> View:
 
 def _end(joined: Institutions, document: Document, view: View) -> str:
     view.opened.append({})
+    view.outcomes.append({})
     try:
         job_id = joined.submit(document, PEER)
         record = joined.ended(job_id)[PEER]
@@ -439,20 +205,13 @@ def _end(joined: Institutions, document: Document, view: View) -> str:
         return f"refused/{error.stable_code}"
     manager = joined.network.managers[PEER]
     if record.state.value == "finished":
-        view.opened[-1] |= dict(_numbers(json.loads(manager.result(job_id))))
+        result = json.loads(manager.result(job_id))
+        view.opened[-1] |= dict(_numbers(result))
+        view.outcomes[-1] = result["outcome"]
     return f"{record.state.value}/{record.error_code}"
 
 
 # What follows
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A figure or an end that is about fewer persons than the victim allows."""
-
-    kind: str
-    what: str
-    about: tuple[int, ...]
 
 
 def look(sequence: Round) -> tuple[list[Finding], Counter[str]]:
@@ -461,9 +220,12 @@ def look(sequence: Round) -> tuple[list[Finding], Counter[str]]:
     ends = Counter(whole.ends)
     if not any(whole.opened) and all(end.partition("/")[2] == "policy" for end in whole.ends):
         return [], ends
+    read_so = list(read(sequence, whole.outcomes, whole.curves))
+    if sequence.is_read:
+        return read_so, ends
     count = len(sequence.persons["id"])
     without = [see(sequence, absent) for absent in range(count)]
-    found = list(_ends(whole, without, ends))
+    found = [*read_so, *_ends(whole, without, ends)]
     bare = without
     without = [_with_cell(sequence, whole, view, ends) for view in bare]
     analyses = [job["job"]["analysis"] for job in sequence.jobs]

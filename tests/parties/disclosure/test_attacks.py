@@ -150,6 +150,19 @@ def test_a_number_that_is_one_persons_does_not_follow_from_two_sums(tmp_path):
     assert answers(received) == [b"\x00"]
 
 
+def test_most_of_a_number_is_not_one_persons_that_follows_from_two_sums(tmp_path):
+    """The eleven's cost is one person's by nine tenths. Leverage, which looks at squares, stands against
+    nothing here: how the other ten differ hides her in both sums together as well as in one of them."""
+    costs = [9_000, *range(10, 190, 18), *(96 + np.arange(389) % 7)]
+    victim = Victim(tmp_path, patients(cost=costs, age=[95] * 11 + [50] * 389), overlap=10)
+    _, everybody = victim.asked(statistics(kind="sum", column="cost"))
+    assert everybody.tables[0].columns["value"] == [sum(costs)]
+    others = {"column": "age", "not_equals": 95}
+    received, outcome = victim.asked(statistics(kind="sum", column="cost", where=[others]))
+    assert outcome is None
+    assert answers(received) == [b"\x00"]
+
+
 def test_the_only_patient_of_an_age_keeps_the_diagnosis(tmp_path):
     """Zeros beside the one withheld cell of a row would tell that the oldest patient has HIV."""
     drawn = np.random.default_rng(3)
@@ -163,6 +176,22 @@ def test_the_only_patient_of_an_age_keeps_the_diagnosis(tmp_path):
         received, outcome = Victim(tmp_path, data, policy).asked(study)
         assert outcome is None
         assert answers(received) == [b"\x00"]
+
+
+def test_the_only_two_patients_of_an_age_keep_their_diagnoses(tmp_path):
+    """No line has persons in one cell only; zeros alone would tell that nobody of the age has another one."""
+    drawn = np.random.default_rng(3)
+    data = patients(
+        age=[97, 97, *drawn.integers(90, 96, 500), *drawn.integers(98, 121, 500)],
+        diagnosis=[3, 4, *drawn.integers(0, 5, 1000)],
+    )
+    edges = {"age": [90, 92, 94, 96, 98, 121]}  # two of 25 cells are of a few
+    study = statistics(kind="crosstab", columns=["age", "diagnosis"], edges=edges)
+    received, outcome = Victim(tmp_path, data).asked(study)
+    assert outcome is None
+    assert answers(received) == [b"\x00"]
+    (tmp_path / "shown").mkdir()  # the rest of the table stands against nothing, so it is for the zeros
+    assert Victim(tmp_path / "shown", data, replace(POLICY, zeros="shown")).asked(study)[1] is not None
 
 
 def test_a_cell_below_the_overlap_stands_beside_a_smallest_group_that_it_reaches(tmp_path):
