@@ -75,7 +75,7 @@ class _Encoded:
     def kind(self) -> str:
         return self.name
 
-    def hidden(self) -> bool:
+    def is_hidden(self) -> bool:
         return True
 
     def encode(self) -> bytes:

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "c48b33e79b70e771f6c2d2be5175e38e435ea45769dbf7ed3a9620c8fe7fbaee"
+WIRE: Final = "24ddc324c8d0ce025ea7e2c7b02e743ecfec97f631d84d2e90727244c6ad81bf"
 """Two programs understand each other only if they have the same."""

@@ -123,7 +123,7 @@ class _Encoded:
         """Of the message."""
         return self.name
 
-    def hidden(self) -> bool:
+    def is_hidden(self) -> bool:
         """The peer that is played does not ask."""
         return True
 

@@ -80,7 +80,7 @@ class Shortened:
         """As of the honest message."""
         return type(self._message).kind()
 
-    def hidden(self):
+    def is_hidden(self):
         """As of the honest message."""
         return type(self._message).is_hidden()
 

@@ -29,7 +29,7 @@ class Finds:
     def __init__(self, *found, probability=1.0):
         self.texts, self.probability = found, probability
 
-    def found(self, document, words):
+    def find(self, document, words):
         return tuple(
             Found(*one.span(), kind, self.name, self.probability)
             for text, kind in self.texts

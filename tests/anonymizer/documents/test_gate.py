@@ -166,7 +166,7 @@ class Faulty:
     def __getattr__(self, name):
         return getattr(self.good, name)
 
-    def written(self, edits):
+    def apply_edits(self, edits):
         return self.change(self.good.apply_edits(edits))
 
 

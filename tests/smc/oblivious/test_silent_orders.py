@@ -266,7 +266,7 @@ def test_a_truncated_refill_of_an_order_is_refused(monkeypatch):
         def kind(self):
             return Refill.kind()
 
-        def hidden(self):
+        def is_hidden(self):
             return Refill.is_hidden()
 
         def encode(self):

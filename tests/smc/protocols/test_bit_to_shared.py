@@ -136,7 +136,7 @@ def test_a_correction_outside_the_modulus_is_refused(modulus: int, monkeypatch: 
         def kind(self) -> str:
             return str(type(self._message).kind())
 
-        def hidden(self) -> bool:
+        def is_hidden(self) -> bool:
             return type(self._message).is_hidden()
 
         def encode(self) -> bytes:
