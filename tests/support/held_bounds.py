@@ -49,13 +49,13 @@ LOW_BITS = {
     f"{TOLERANT}.one_to_one.OneToOne._forwards",
     f"{TOLERANT}.places._nonnegative",
     f"{TOLERANT}.rank_join.RankJoin._claims.<locals>.<lambda>",
-    f"{TOLERANT}.rank_join.RankJoin._compared",
+    f"{TOLERANT}.rank_join.RankJoin._compare",
     f"{TOLERANT}.rank_join.RankJoin._leads",
     f"{TOLERANT}.rank_join.RankJoin._reach",
 }
 """Where shares are such modulo a smaller power of two: as many low bits are seen as a sign is taken of."""
 
-GATED = {f"{TOLERANT}.rank_join.RankJoin._compared": lambda names: names["joined"].member}
+GATED = {f"{TOLERANT}.rank_join.RankJoin._compare": lambda names: names["joined"].member}
 """Where some integers do not count, and XOR shares of which do: here slots without an item have random words,
 and the bit that says so is taken to all that comes of them."""
 

@@ -126,7 +126,7 @@ def phone(text: str) -> int:
     return len(text) if 8 <= digits <= 15 and paired else 0
 
 
-def check_dialled(text: str) -> int:
+def dialled(text: str) -> int:
     """A phone number behind its label: 5 to 15 digits, brackets in pairs."""
     digits = sum(map(str.isdigit, text))
     return len(text) if digits <= 15 and text.count("(") == text.count(")") else 0
@@ -148,7 +148,7 @@ def surname(text: str) -> int:
     return 0 if last.isupper() or last in _OPENERS else len(text)
 
 
-def check_titled(text: str) -> int:
+def titled(text: str) -> int:
     """The name after a title, which neither ends with a possessive nor with a word that begins a sentence."""
     end = len(text)
     for mark in ("'s", "’s"):
@@ -160,7 +160,7 @@ def check_titled(text: str) -> int:
     return len(text[:end].rstrip())
 
 
-def check_honorific(text: str) -> int:
+def honoured(text: str) -> int:
     """A Japanese name before 様, さん or 氏."""
     return 0 if text in _NOT_NAMES else len(text)
 
@@ -184,12 +184,12 @@ def long_number(text: str) -> int:
     return len(text) if 9 <= sum(map(str.isdigit, text)) <= 12 else 0
 
 
-def check_relation(text: str) -> int:
+def called(text: str) -> int:
     """A name after a word such as "wife", without words that no name begins or ends with."""
     words = text.split(" ")
     if words[0].rstrip(",.") in _OPENERS or words[0].lower() in _OTHERS:
         return 0
-    return len(text[: check_titled(text)].rstrip(",;: "))
+    return len(text[: titled(text)].rstrip(",;: "))
 
 
 def filled(text: str) -> int:
@@ -197,25 +197,25 @@ def filled(text: str) -> int:
     words = [word.strip(",.") for word in text.split()]
     if all(word.lower() in _NO_VALUES for word in words) or words[0] in _OPENERS:
         return 0
-    return check_relation(text)
+    return called(text)
 
 
-def check_small(text: str) -> int:
-    """A title and a name in small letters in English, as `_check_small`; "dr" alone begins other phrases."""
-    return _check_small(text, "en")
+def small_named(text: str) -> int:
+    """A title and a name in small letters in English, as `_small_named`; "dr" alone begins other phrases."""
+    return _small_named(text, "en")
 
 
 def small_named_de(text: str) -> int:
     """The same in German: frau yilmaz."""
-    return _check_small(text, "de")
+    return _small_named(text, "de")
 
 
 def small_named_fr(text: str) -> int:
     """The same in French: Mme dupont."""
-    return _check_small(text, "fr")
+    return _small_named(text, "fr")
 
 
-def _check_small(text: str, language: Language) -> int:
+def _small_named(text: str, language: Language) -> int:
     """A title and a name in small letters: words that no dictionary holds, or listed surnames.
 
     Behind a title in English that is nothing else, the first word may be any but a function word, and a
@@ -258,12 +258,12 @@ def illness(text: str) -> int:
     return 0 if text.lower() in _NO_ILLNESS else len(text)
 
 
-def check_initials(text: str) -> int:
+def shortened(text: str) -> int:
     """Initials and a surname, or initials alone, unless they abbreviate words (z. B., d. h., i. A.)."""
     return 0 if text.replace(" ", "").upper() in _ABBREVIATIONS | _SHORT else len(text)
 
 
-def check_capitals(text: str) -> int:
+def shouted(text: str) -> int:
     """A surname in capitals and a first name that is not."""
     name = text.rsplit(" ", 1)[1]
     return 0 if name.isupper() or name in _OPENERS else len(text)
