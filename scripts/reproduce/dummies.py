@@ -80,7 +80,7 @@ class WithDummies:
             self.local(other) * exp(-beta * distance(data, other)) for other in self._tables(len(data))
         )
 
-    def released(self, data: Records, epsilon: float) -> float:
+    def release(self, data: Records, epsilon: float) -> float:
         """q(D + r) with Laplace noise by the global sensitivity (Theorem 7.1).
 
         Args:

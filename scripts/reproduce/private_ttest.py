@@ -124,7 +124,7 @@ class SmoothTTest:
         above = (one.variance / one.size + two.variance / two.size) ** 2
         return Welch(float(tested.statistic), above / below, float(tested.pvalue))
 
-    def released(self, a: Floats, b: Floats) -> float:
+    def release(self, a: Floats, b: Floats) -> float:
         """The statistic with noise drawn by OpenDP; see the module for what is guaranteed.
 
         The statistic and the bound are computed in double precision, of whose rounding the theorem does not

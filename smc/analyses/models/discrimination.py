@@ -9,7 +9,8 @@ Rows in one bin count as ties, by half. The histograms are never opened, and no 
 A side that brings a thousand rows of one score reads from the AUC how many cases of the other side lie beyond
 that score, a cut of its choice that no limit looks at. One row changes the sum that is opened by at most
 1 / N where N rows are the other side's, whatever is brought beside them. So under limits it is rounded to a
-unit of m / N or more of the smaller side, in which m persons do not show.
+unit of m / N or more of the smaller side: m persons move it by one unit at most. By rows of its own, a few
+more each time, a side can find the border of a unit in several jobs, which `runs_total` bounds.
 
 Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC)
 curve, Radiology 1982, for the standard error by the area alone.
@@ -37,6 +38,8 @@ _FRACTION_BITS: Final = 24
 _SHOWN_BITS: Final = 16
 _RECIPROCAL_BITS: Final = 46
 TWO_SIDED_95: Final = 1.959963984540054
+_WIDEST_UNIT: Final = 0.1
+"""Of the area under the curve: of one that is rounded to more the interval alone is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +61,26 @@ class Discrimination:
 
     @property
     def auc(self) -> float | None:
-        """The area under the curve; None where all rows have one outcome."""
-        pairs = self._pairs
-        return min(1.0, self.area / pairs) if pairs > 0 else None
+        """The area under the curve; None where all rows have one outcome, or rounding leaves nothing."""
+        return min(1.0, self.area / self._pairs) if self._pairs > self.unit / _WIDEST_UNIT else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Of 95 %: the error of the sample, and at most half a unit of rounding."""
-        area, first, second = self.auc, self.positives, self.rows - self.positives
-        if area is None or min(first, second) < 2:
+        """Of 95 %, of all areas that are rounded to this one: each end with the error of the sample there."""
+        if min(self.positives, self.rows - self.positives) < 2:
             return None
+        low, high = ((self.area + side * self.unit / 2) / self._pairs for side in (-1, 1))
+        low, high = max(0.0, low), min(1.0, high)
+        ends = low - TWO_SIDED_95 * self._error(low), high + TWO_SIDED_95 * self._error(high)
+        return max(0.0, ends[0]), min(1.0, ends[1])
+
+    def _error(self, area: float) -> float:
+        """The standard error of an area."""
+        first, second = self.positives, self.rows - self.positives
         of_first = area / (2 - area) - area**2
         of_second = 2 * area**2 / (1 + area) - area**2
         variance = area * (1 - area) + (first - 1) * of_first + (second - 1) * of_second
-        error = TWO_SIDED_95 * sqrt(max(0.0, variance) / (first * second)) + self.unit / self._pairs / 2
-        return max(0.0, area - error), min(1.0, area + error)
+        return sqrt(max(0.0, variance) / (first * second))
 
     @property
     def _pairs(self) -> float:

@@ -132,7 +132,7 @@ class ModelsStudy(Study):
             if model.report:
                 gets.append(
                     f'of "{model.name}" how many rows have the outcome, and its AUC, rounded so that as many '
-                    "persons as the policies limit groups to do not show"
+                    "persons as the policies limit groups to move it by one unit at most"
                 )
             gets.append(
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '

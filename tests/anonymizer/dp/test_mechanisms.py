@@ -84,7 +84,7 @@ def test_an_audit_finds_no_more_than_the_claim_and_most_of_it():
         lambda: Smooth(0.0, 0.1),
         lambda: Smooth(10.1, 0.1),
         lambda: Smooth(float("nan"), 0.1),
-        lambda: SmoothTTest(20.0, 0.1, 4.0, (0.0, 4.0)).released([1.0, 2.0], [3.0, 1.0]),
+        lambda: SmoothTTest(20.0, 0.1, 4.0, (0.0, 4.0)).release([1.0, 2.0], [3.0, 1.0]),
         lambda: Smooth(1.0, 1.0),
         lambda: Smooth(1.0, 0.1).release([1.0, 2.0], 1.0),
         lambda: Smooth(1.0, 0.1).release([1.0], -1.0),
@@ -153,7 +153,7 @@ def test_dummies_make_a_query_defined_and_its_sensitivity_finite():
     smooth = {data: query.smooth(data, beta) for data in tables}
     assert all(smooth[a] <= exp(beta) * smooth[b] * (1 + 1e-9) for a, b in neighbours)
     assert all(smooth[data] >= query.local(data) for data in tables)
-    drawn = np.array([query.released((0.0, 1.0), 1.0) for _ in range(50)])
+    drawn = np.array([query.release((0.0, 1.0), 1.0) for _ in range(50)])
     assert abs(np.median(drawn) - values[0.0, 1.0]) < 20 * query.overall(2)
 
 

@@ -67,7 +67,7 @@ def of_median(other: bool) -> float:
 
 
 def of_t(other: bool) -> float:
-    return T.released(*map(np.array, GROUPS[other]))
+    return T.release(*map(np.array, GROUPS[other]))
 
 
 CASES = {
@@ -94,7 +94,7 @@ CASES = {
     "Smooth": Case(several(of_median), 2.0, 1e-2, 0.0, 400),
     "SmoothTTest": Case(several(of_t), 5.0, 1e-2, 0.0, 300),
     "WithDummies": Case(
-        several(lambda other: MEANS.released((0.0, 0.0, 1.0 if other else 0.0), 1.0)), 1.0, 0.0, 0.0, 600
+        several(lambda other: MEANS.release((0.0, 0.0, 1.0 if other else 0.0), 1.0)), 1.0, 0.0, 0.0, 600
     ),
 }
 

@@ -228,7 +228,7 @@ def test_the_noise_has_the_stated_scale():
     a, b = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0])
     mechanism = MECHANISMS[0]
     t, scale = mechanism.exact(a, b).t, mechanism.smooth(a, b) / mechanism.alpha
-    drawn = np.array([mechanism.released(a, b) for _ in range(300)])
+    drawn = np.array([mechanism.release(a, b) for _ in range(300)])
     assert 180 < (((drawn - t) / scale) ** 2).sum() < 440
     assert abs((drawn - t).mean()) < 5 * scale / sqrt(300)
 
@@ -274,7 +274,7 @@ def test_records_that_do_not_fit_are_refused(method, a, b, says):
 
 def test_a_group_may_be_empty_as_who_is_in_it_is_protected():
     mechanism, rows = MECHANISMS[0], np.array([1.0, 2.0])
-    assert np.isfinite(mechanism.released(rows, np.array([])))
+    assert np.isfinite(mechanism.release(rows, np.array([])))
     assert mechanism.smooth(rows, np.array([])) > 0
 
 

@@ -86,6 +86,16 @@ def test_a_running_job_is_shown(served, command, file):
     wait_final(served.north, job_id)
 
 
+def make_old(store, most=1000):
+    """The first jobs as an earlier process wrote them in 2020."""
+    day = "2020-01-01T00:00:00Z"
+    store._database.execute(
+        f"update jobs set created = '{day}', updated = '{day}' "
+        f"where number in (select number from jobs order by number limit {most})"
+    )
+    store._wrote.clear()
+
+
 def test_results_are_deleted_when_asked(served, party, command):
     jobs = [party.submit(job_file()).wait(timeout=20) for _ in range(3)]
     assert parsed(command("job", "prune", "--older-than", "1d", "--json"))["deleted"] == 0
@@ -95,7 +105,7 @@ def test_results_are_deleted_when_asked(served, party, command):
     assert command("job", "result", jobs[1].id)
     assert "no result here" in command("job", "forget", jobs[0].id, code=65).stderr
     assert "Write it as 90d" in command("job", "prune", "--older-than", "90", code=2).stderr
-    served.north.store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
+    make_old(served.north.store)
     assert parsed(command("job", "prune", "--older-than", "90d", "--json"))["deleted"] == 2
     for job in jobs:
         assert parsed(command("job", "certificate", job.id, "--json"))["signature"]
@@ -106,7 +116,7 @@ def test_results_are_deleted_as_configured(served):
     store = served.north.store
     job_id = served.north.submit(job_file()).job_id
     wait_final(served.north, job_id)
-    store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
+    make_old(store)
     served.north.housekeeper.look()
     assert store.summary(job_id).kept
     served.north.housekeeper.keep_days = 90
@@ -121,12 +131,13 @@ def test_results_that_lie_aside_are_found_and_written(served, command, tmp_path)
     for job_id in jobs:
         wait_final(served.north, job_id)
         outcomes[job_id] = json.loads(store.outcome(job_id))
-    store.put_aside(jobs[0])
-    store._database.execute(f"update jobs set updated = '2020-01-01T00:00:00Z' where job_id = '{jobs[1]}'")
+    store.put_aside(jobs[1])
+    make_old(store, 1)
     assert parsed(command("job", "prune", "--older-than", "90d", "--json"))["deleted"] == 1
     found = parsed(command("job", "aside", "--json"))["aside"]
-    assert [one["job_id"] for one in found] == jobs
-    assert [one["why"].split()[0] for one in found] == ["put", "deleted"]
+    assert {one["job_id"]: one["why"].split()[0] for one in found} == dict(
+        zip(jobs, ("deleted", "put"), strict=True)
+    )
     assert "put aside" in command("job", "aside").stdout
     for job_id in jobs:
         file = tmp_path / job_id

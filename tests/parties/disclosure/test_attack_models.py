@@ -116,7 +116,8 @@ def cases_beyond(found):
     summary = {name: column[0] for name, column in found.tables[-1].columns.items()}
     cases = summary["with_outcome"] - MANY - FEW
     others = summary["rows"] - 2 * (MANY + FEW) - cases
-    area = summary["auc"] * summary["with_outcome"] * (summary["rows"] - summary["with_outcome"])
+    told = summary["auc_lower_95"] if summary["auc"] is None else summary["auc"]
+    area = told * summary["with_outcome"] * (summary["rows"] - summary["with_outcome"])
     rest = area - MANY * MANY - FEW * MANY - MANY * others
     return cases - (rest - cases * others / 2) / MANY
 
