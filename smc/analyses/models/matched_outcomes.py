@@ -22,10 +22,10 @@ not 0 in (x_1 - c) (y_1 - b) + ... + (x_n - c) (y_n - b), as nobody on one side 
 those that the catalog of the outcome's side declares; a `range` of the job cuts them off, as it does the
 values.
 
-Not tested are combinations of three covariates or more that are not the labels of one category. **Known gap**:
-a product of two labels beside both, or two columns of cuts of one number, set such groups apart, and a model
-tells the mean of each: of women below 30, or of those between two cuts, though one person decides it. Also not
-tested are who dominates a sum of products with numbers; exposures; and when events were. A recipient
+Not tested are combinations of three covariates or more that are not the labels of one category. **Known
+gap**: a product of two labels beside both, or two columns of cuts of one number, set such groups apart, and a
+model tells the mean of each: of women below 30, or of those between two cuts, though one person decides it.
+Nor is it tested who dominates a sum of products with numbers; exposures; and when events were. A recipient
 that brings columns chooses their values, so that groups are its own: such jobs give results about rows.
 """
 
