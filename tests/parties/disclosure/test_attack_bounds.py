@@ -5,15 +5,18 @@ A stay between two dates has a bound of minus the years between the declared one
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from smc.analyses.clustering.study import CLUSTERING
+from smc.analyses.disclosure.limits import SHOWN, Limits
 from smc.analyses.models.study import MODELS
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.columns import DAYS, PERSONS, Column, Schema
 from smc.forms import Role
-from tests.parties.disclosure.test_attacks import AGE, COST, Victim
+from tests.parties.disclosure.test_attacks import AGE, COST, POLICY, Victim
 
 BOTH = frozenset(Role)
 DATE = Schema("integer", lower=-25_567, upper=21_914, unit=DAYS)
@@ -51,7 +54,9 @@ def test_a_cluster_of_derived_numbers_that_one_person_dominates_is_withheld(tmp_
     )
     apart = np.repeat([0, 40_000], 100)
     mine = {"admitted": np.full(200, -25_000), "left": apart - 25_000}
-    _, outcome = victim(tmp_path / "v", stays(40, longest)).asked(study, brought=mine)
+    held = victim(tmp_path / "v", stays(40, longest))
+    held._policy = replace(POLICY, zeros=SHOWN)  # it has nobody in the other cluster
+    _, outcome = held.asked(study, policy=Limits(zeros=SHOWN), brought=mine)
     sizes = outcome.tables[0].columns["size"]
     assert (None in sizes) is (longest == 900)
 

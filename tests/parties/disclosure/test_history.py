@@ -173,7 +173,7 @@ history = History(Path(sys.argv[1]))
 names = [str(n) for n in range(100) if n != int(sys.argv[2])]
 persons = persons_of(identities(names, history.secret()))
 try:
-    with history.recorded(ParticipantSet("aa", Account.of("p"), "p", "south", persons, 3), bool):
+    with history.record(ParticipantSet("aa", Account.of("p"), "p", "south", persons, 3), bool):
         pass
 except OverlapError:
     sys.exit(77)
