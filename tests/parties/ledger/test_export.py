@@ -84,7 +84,7 @@ def test_a_party_cannot_leave_out_a_loss_and_chain_the_others_anew(entries):
     for entry in entries[2:]:
         previous = forged[-1].hash if forged else GENESIS
         subject = renamed.get(entry.subject, entry.subject)
-        made = replace(entry, sequence=len(forged), previous=previous, subject=subject).sealed()
+        made = replace(entry, sequence=len(forged), previous=previous, subject=subject).seal()
         renamed[entry.hash] = made.hash
         forged.append(made)
     check_chain(forged)
@@ -104,8 +104,7 @@ def test_countersignatures_of_old_formats_are_checked(number, name, peer):
 
 def test_a_countersignature_for_another_job_does_not_count(entries):
     swapped = [
-        replace(entry, subject=entries[0].hash).sealed() if entry.sequence == 3 else entry
-        for entry in entries
+        replace(entry, subject=entries[0].hash).seal() if entry.sequence == 3 else entry for entry in entries
     ]
     assert check_countersignatures(swapped, {"bob": [KEYS[Role.BOB].public_key()]}).invalid == (3,)
 

@@ -190,7 +190,10 @@ def test_what_waits_too_long_ends_on_both_sides_and_frees_its_place(pair, monkey
     pair.allow("south", approval="person")
     job_id = pair.north.submit(job_file()).job_id
     wait_state(pair.south, job_id, State.WAITING_OWN)
-    later = Moved(datetime.now(UTC) + timedelta(days=15)).clock
+    moved = Moved(datetime.now(UTC))
+    moved.seconds = pair.south.store._clock.elapsed()
+    moved.passes(timedelta(days=15))
+    later = moved.clock
     monkeypatch.setattr(pair.south.store, "_clock", later)  # first: what ends then has ended just now
     monkeypatch.setattr(pair.south.ledger, "clock", later)
     agreed(pair, job_id, State.FAILED)
