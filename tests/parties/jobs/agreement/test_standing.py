@@ -193,7 +193,7 @@ def test_what_waits_too_long_ends_on_both_sides_and_frees_its_place(pair, monkey
     moved = Moved(datetime.now(UTC))
     moved.seconds = pair.south.store._clock.elapsed()
     moved.passes(timedelta(days=15))
-    later = moved.clock
+    later = moved.starts_again()
     monkeypatch.setattr(pair.south.store, "_clock", later)  # first: what ends then has ended just now
     monkeypatch.setattr(pair.south.ledger, "clock", later)
     agreed(pair, job_id, State.FAILED)
