@@ -64,7 +64,7 @@ class Chance:
         return choices[self.below(len(choices))]
 
     def happens(self, of: int) -> bool:
-        """Whether something happens that happens once in so many cases."""
+        """True in one of so many cases."""
         return self.below(of) == 0
 
 

@@ -248,6 +248,6 @@ def _meets(cell: Any, condition: Mapping[str, Any]) -> bool:
 
 
 def _has_more_bits(figure: float, parts: float, is_whole: bool) -> bool:
-    """Whether a figure is no multiple of a power of two that one over some parts allows."""
+    """Whether a figure has more binary digits than a share of so many parts allows."""
     scaled = figure if is_whole else figure * 2.0 ** max(0, floor(log2(parts)))
     return abs(scaled - round(scaled)) > _NEAR

@@ -57,7 +57,7 @@ _NO_VALUES: Final = frozenset(
     for one in words_of(language, name)
     for word in one.split()
 ) | frozenset(word for words in label_words().values() for word in words)
-"""What stands in tables beside the word of a field, and is no name: other words of fields."""
+"""Not names: further words of fields, which stand beside one in tables."""
 _OTHERS: Final = frozenset(
     {"the", "a", "an", "this", "that", "his", "her", "their", "my", "our", "no", "not"}
 )

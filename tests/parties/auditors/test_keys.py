@@ -1,4 +1,4 @@
-"""The keys of an auditor: who may read them, what is no key, and what is sealed to somebody else."""
+"""The keys of an auditor: who may read them, what is not a valid key, and what is sealed to others."""
 
 from __future__ import annotations
 
