@@ -38,7 +38,6 @@ from smc.errors import UsageError
 
 _USUAL_LINES: Final = 40
 _SHORT: Final = 16
-_IN_COLUMNS: Final = ("job", "peer", "actor", "rule")
 
 
 @click.group("log", cls=Listing)

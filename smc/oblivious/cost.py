@@ -22,7 +22,6 @@ from smc.oblivious.spans import (
     CONJUNCTION_WORD_BYTES,
     CORRELATED_WORD_BYTES,
     PLANES_SENT,
-    POOL_NAME_BYTES,
     WORD_BITS,
     WORD_BYTES,
     Digits,
@@ -103,9 +102,6 @@ class Unchecked:
 
 SILENT_BYTES: Final = silent_consistency.CHALLENGE_BYTES, silent_consistency.ANSWER_BYTES
 """Of the receiver and of the sender of silent transfers, in the check of one direction."""
-
-POOL_AGREEMENT: Final = (FlightBytes(POOL_NAME_BYTES + 8, POOL_NAME_BYTES + 8),)
-"""Agreeing on a pool: its name and how much of it is left."""
 
 
 def takes_lanes(count: int, word_bytes: int, lanes: int) -> bool:

@@ -16,8 +16,6 @@ from anonymizer.errors import TableError
 
 METADATA: Final = 20
 """So many informative words stand for metadata where there are none (section 6.2.1)."""
-MIN_SHARED: Final = 4
-"""The thesis looks at documents with w >= 4 only (section 6.2.3)."""
 
 
 class RiskEvaluation(Protocol):
