@@ -255,7 +255,7 @@ def test_impossible_mechanisms(fields):
         SmoothTTest(*fields)
 
 
-@pytest.mark.parametrize("method", ["exact", "local", "smooth", "algorithm_8", "released"])
+@pytest.mark.parametrize("method", ["exact", "local", "smooth", "algorithm_8", "release"])
 @pytest.mark.parametrize(
     ("a", "b", "says"),
     [
