@@ -6,7 +6,8 @@ is tested for the same, by the stricter of both policies:
 
     groups    all matches; of each covariate those above its mark, and those that are not; of each two labels
               those who have one of them, and those who have both or none; of each category of three labels or
-              more those with any but the first, and those with the first
+              more those with any but the first, and those with the first; where labels of two columns are
+              multiplied, each cell of their table
     counted   in each group who has the outcome, and who has not; of an outcome that is added up who is not at
               its lower bound, who is not at its upper, and, but for pairs of labels, who has another value
               than most of the group: m persons at least. Of a Cox model m, or nobody, may be without the
@@ -22,11 +23,11 @@ not 0 in (x_1 - c) (y_1 - b) + ... + (x_n - c) (y_n - b), as nobody on one side 
 those that the catalog of the outcome's side declares; a `range` of the job cuts them off, as it does the
 values.
 
-Not tested are combinations of three covariates or more that are not the labels of one category. **Known
-gap**: a product of two labels beside both, or two columns of cuts of one number, set such groups apart, and a
-model tells the mean of each: of women below 30, or of those between two cuts, though one person decides it.
-Nor is it tested who dominates a sum of products with numbers; exposures; and when events were. A recipient
-that brings columns chooses their values, so that groups are its own: such jobs give results about rows.
+Not tested are other combinations of three covariates or more: flags of which nobody has two have a further
+group, those with none. No two covariates are derived from one column, as its cuts would set apart those
+between them. Nor is it tested who dominates a sum of products with numbers; exposures; and when events were.
+A recipient that brings columns chooses their values, so that groups are its own: such jobs give results about
+rows.
 """
 
 from __future__ import annotations
@@ -169,6 +170,8 @@ def _groups(sided: Sided, matched: MatchedRows) -> Iterator[tuple[SecretBits, Se
     labels = [place for place, term in enumerate(terms) if _is_label(term)]
     for one, other in combinations(labels, 2):
         yield SecretBits(session, bits[one] ^ bits[other]), None
+    for apart in _cells(terms):
+        yield SecretBits(session, np.bitwise_xor.reduce([bits[place] for place in apart])), None
     for alike in _categories(terms):
         together = np.bitwise_xor.reduce([bits[place] for place in alike])
         size = np.add.reduce([marks[place] for place in alike])
@@ -202,6 +205,28 @@ def _is_label(term: Term) -> bool:
     return all(
         each.label is not None or (not each.middle and each.half == each.unit) for each in term.factors
     )
+
+
+def _cells(terms: Sequence[Term]) -> Iterator[list[int]]:
+    """Where labels of two columns are multiplied, covariates whose sum is 1 in some cells of their table.
+
+    The first label of a column has no covariate. Modulo 2 a label and all its products add up to those with
+    it and the first label of the other column; all labels and all products to those who have not both first
+    ones. The cells of two other labels are products themselves.
+    """
+    single = {term.factors: place for place, term in enumerate(terms) if len(term.factors) == 1}
+    tables: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    for place, term in enumerate(terms):
+        sides = [single.get((each,)) for each in term.factors]
+        if len(sides) == 2 and _is_label(term) and None not in sides:
+            one, other = (each for each in sides if each is not None)
+            columns = (term.factors[0].column, term.factors[1].column)
+            tables.setdefault(columns, []).append((one, other, place))
+    for table in tables.values():
+        for side in (0, 1):
+            for label in {cell[side] for cell in table}:
+                yield [label, *(cell[2] for cell in table if cell[side] == label)]
+        yield [*{cell[0] for cell in table}, *{cell[1] for cell in table}, *(cell[2] for cell in table)]
 
 
 def _categories(terms: Sequence[Term]) -> Iterator[list[int]]:

@@ -126,7 +126,7 @@ class MatchedModelsStudy(Study):
             lpn=True,
             row_results=self._chooses(recipients),
             comparison_type=None,
-            exact=ExactFigures(len(self.parameters.models), Whom.MATCHES),
+            exact=ExactFigures(len(self.parameters.models), Whom.MATCHES, self._covariates),
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
@@ -139,6 +139,12 @@ class MatchedModelsStudy(Study):
                 states=frozenset(stated),
             ),
         )
+
+    @property
+    def _covariates(self) -> frozenset[str]:
+        """The columns of all covariates."""
+        models = self.parameters.models
+        return frozenset(name for model in models for names in model.terms for name in names)
 
     def _chooses(self, recipients: frozenset[Role]) -> bool:
         """Whether a recipient brings a column, whose values it can choose."""

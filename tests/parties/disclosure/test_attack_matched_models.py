@@ -35,14 +35,14 @@ def cut(age):
     return {"column": "age", "cuts": [age], "labels": ["younger", "older"]}
 
 
-def ask(outcome, on=None, derived=None, ages=AGES, **columns):
+def ask(outcome, on=None, derived=None, ages=AGES, further=(), **columns):
     """What the peer gets of a model of the victim's columns; None where limits stand against it."""
     on = on or {"old": cut(91)}
     study = MODELS.parse(
         {
             "layout": "vertical",
             "alice_columns": [],
-            "bob_columns": [*on, outcome["outcome"]],
+            "bob_columns": [*on, *further, outcome["outcome"]],
             "match": {"keys": ["id"]},
             "derived": {**on, **(derived or {})},
             "models": [{"name": "m", "on": list(on), **outcome}],
@@ -167,3 +167,47 @@ def test_each_limit_on_an_outcome_stands_by_itself():
         return found
 
     assert run_pair(side)[0] == [failing for *_, failing in cases]
+
+
+SEX = Schema("category", categories=("f", "m"))
+STAGE = Schema("category", categories=("I", "II", "III"))
+
+
+def saturated(column, schema, of_corner):
+    """A model of a label, of age, and of their product; and who are young and have the first label."""
+    people = 400
+    drawn = np.random.default_rng(6)
+    ages, other = drawn.integers(20, 90, people), drawn.integers(0, len(schema.categories), people)
+    corner = np.flatnonzero((ages < 40) & (other == 0))
+    cost = drawn.integers(3000, 9000, people)
+    cost[corner] = of_corner(cost[corner])
+    asked = {"kind": "linear", "outcome": "cost", "on": [column, "old", {"product": [column, "old"]}]}
+    told = ask(
+        asked,
+        on={"old": cut(40)},
+        further=[column],
+        ages=ages,
+        cost=(cost, COST),
+        **{column: (other, schema)},
+    )
+    return told, len(corner), cost[corner].sum()
+
+
+@pytest.mark.parametrize(("column", "schema"), [("sex", SEX), ("stage", STAGE)])
+def test_no_cell_of_two_labels_that_are_multiplied_tells_what_one_person_cost(column, schema):
+    """The intercept is the mean of those who have neither label."""
+    told, persons, whole = saturated(column, schema, lambda cost: cost)
+    assert told[0] * persons == pytest.approx(whole, rel=0.01)
+    assert saturated(column, schema, lambda cost: 23_456 * (np.arange(len(cost)) == 0))[0] is None
+
+
+def test_nor_do_columns_of_cuts_of_one_number():
+    """Those of 60 and 61 years differ in one label from the older and in another from the younger."""
+    ages = np.append(np.full(OLD, 60), np.random.default_rng(7).integers(20, 90, 375))
+    ages[OLD:][(ages[OLD:] == 60) | (ages[OLD:] == 61)] = 59
+    cost = np.random.default_rng(8).integers(3000, 9000, len(ages))
+    cost[:OLD] = 21_347 * (np.arange(OLD) == 0)
+    first, second = {"column": "age", "cuts": [40, 60, 75]}, {"column": "age", "cuts": [62]}
+    asked = {"kind": "linear", "outcome": "cost"}
+    assert ask(asked, on={"first": first}, ages=ages, cost=(cost, COST)) is not None
+    assert ask(asked, on={"first": first, "second": second}, ages=ages, cost=(cost, COST)) is None
