@@ -97,7 +97,7 @@ class Table:
             dialect: how those texts are written.
 
         Raises:
-            TableError: it is no frame, two columns have one name, or one is a pattern of names.
+            TableError: it is not a frame, two columns have one name, or one is a pattern of names.
             RoleError: a role names a column that is not there.
             SpecError: a column is declared that is not there.
         """

@@ -58,7 +58,7 @@ class PooledFigure(ExactFigure[NDArray[np.int64] | None]):
         """
         found, why = suppress(limits.own, self.part, margins=False), None
         shown = ShownTables((ShownTable.of(self.part.members, found, margins=False),))
-        # where the other one is no recipient, nobody else sees what follows from the part
+        # where the other one is not a recipient, nobody else sees what follows from the part
         if opener.session.role.other in recipients and (found.hidden.any() or self._tells(limits.own)):
             why = DisclosureRefused(
                 "In a stratum a group of this party's rows, with the event or without it, has fewer persons "
