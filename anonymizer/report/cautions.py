@@ -21,8 +21,8 @@ _AS_BEFORE: Final = (
     "is promised rests on its roles alone. Make sure that the quasi-identifiers are all columns that an "
     "attacker may know, and that rows alike are of different persons; else write person below [roles]."
 )
-"""Of a release that is `Release.is_as_before`. It is not a finding: what was asked for holds, and who releases a
-safe table each year needs no reason for it."""
+"""Of a release that is `Release.is_as_before`. It is not a finding: what was asked for holds, and who
+releases a safe table each year needs no reason for it."""
 _NEARLY_ALL: Final = 0.9
 _MANY_LOST: Final = 0.1
 _TWO: Final = 2
