@@ -12,7 +12,7 @@ from anonymizer.cli.frequencies import frequencies
 from anonymizer.cli.init import init
 from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
-from anonymizer.cli.pages import Telling, page_options
+from anonymizer.cli.pages import Telling, check_asked, page_options
 from anonymizer.cli.records import RecordsShown, record_options
 from anonymizer.cli.releases import ledger_of, ledger_option, of_table, releases
 from anonymizer.cli.undo import redo, undo
@@ -106,7 +106,7 @@ def anonymize(
     records.check(data, output_path)
     asked = (target, attacks, control_path, measures, without, weights, households, scale != "declared")
     told = {path: what for path, what in ((report_path, "the report"), (summary_path, "to sign")) if path}
-    _check_asked(any(asked) or bool(made_by), told=bool(told))
+    check_asked(any(asked) or bool(made_by), told=bool(told))
     if chunk_rows is not None:
         _check_chunks(chunk_rows, seed, told=bool(told or records), keep_order=keep_order)
         _by_chunks(
@@ -192,18 +192,6 @@ def anonymize(
     shown, said = records.show(looked)
     emit(done | shown | {"warnings": list(warnings)}, [*lines, *said], as_json=as_json)
     warn(warnings, as_json=as_json)
-
-
-def _check_asked(asked: bool, *, told: bool) -> None:
-    """Refuse options of a report that nobody gets.
-
-    Raises:
-        UsageError: there is one.
-    """
-    if asked and not told:
-        raise click.UsageError(
-            "Options that say what to measure, and by whom, are for the report; add --report."
-        )
 
 
 def _check_chunks(rows: int, seed: int | None, *, told: bool, keep_order: bool) -> None:

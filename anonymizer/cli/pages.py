@@ -1,4 +1,7 @@
-"""The pages about a release that `duetto anonymize` writes: the report, and the sheet to sign."""
+"""The pages about a release that `duetto anonymize` writes: the report, and the sheet to sign.
+
+`duetto sanitize` has the sheet, too.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,7 @@ if TYPE_CHECKING:
 FILE = click.Path(path_type=Path)
 
 
-page_options = options(
-    click.option("--report", "report_path", type=FILE, help="A report on risk and utility, an HTML file."),
+signing_options = options(
     click.option(
         "--summary",
         "summary_path",
@@ -36,7 +38,25 @@ page_options = options(
     ),
     click.option("--by", "made_by", default="", help="Who makes the release, for both; else the account."),
 )
+"""`--summary` and `--by`."""
+
+page_options = options(
+    click.option("--report", "report_path", type=FILE, help="A report on risk and utility, an HTML file."),
+    signing_options,
+)
 """`--report`, `--summary` and `--by`."""
+
+
+def check_asked(asked: bool, *, told: bool) -> None:
+    """Refuse options of a report that nobody gets.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if asked and not told:
+        raise click.UsageError(
+            "Options that say what to measure, and by whom, are for the report; add --report."
+        )
 
 
 @dataclass(frozen=True, slots=True)

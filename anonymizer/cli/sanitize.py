@@ -10,6 +10,7 @@ import click
 
 from anonymizer.cli.measures import measuring
 from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
+from anonymizer.cli.pages import check_asked, signing_options
 from anonymizer.errors import GateError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from anonymizer.documents.sanitization.treated import SanitizedFolder
     from anonymizer.documents.specification import SanitizeSpec
     from anonymizer.gate.gate import Passed
+    from anonymizer.report.documents import FolderStory
 
 PATH = click.Path(path_type=Path)
 _LEAKING: Final = ("searxng", "elasticsearch")
@@ -43,6 +45,7 @@ _LEAKING: Final = ("searxng", "elasticsearch")
 )
 @click.option("--spec", "spec_path", type=PATH, help="The specification, a TOML file.")
 @click.option("--report", "report_path", type=PATH, help="Every change, an HTML file; it stays at home.")
+@signing_options
 @click.option(
     "--ask",
     "asked",
@@ -62,6 +65,8 @@ def sanitize(
     kind: str,
     spec_path: Path | None,
     report_path: Path | None,
+    summary_path: Path | None,
+    made_by: str,
     asked: tuple[str, ...],
     keep_names: bool,
     encoding: str,
@@ -77,8 +82,14 @@ def sanitize(
     The web is a folder. An engine over HTTP is asked only if the specification has one and --ask names its
     kind: it is sent words of the confidential texts.
     """
-    check_distinct_paths(documents, output_path, names_path, spec_path, report_path)
-    check_writable(report_path)
+    check_distinct_paths(documents, output_path, names_path, spec_path, report_path, summary_path)
+    check_writable(report_path, summary_path)
+    told = {
+        path: what
+        for path, what in ((report_path, "every change; keep it at home"), (summary_path, "to sign"))
+        if path
+    }
+    check_asked(bool(made_by), told=bool(told))
 
     from anonymizer.documents.direct.persons import read_persons
     from anonymizer.documents.engines.choice import engine_of
@@ -88,13 +99,12 @@ def sanitize(
     from anonymizer.documents.released import ReleaseRun
     from anonymizer.documents.words.labels import labels_from
     from anonymizer.gate.staging import staging
-    from anonymizer.report.documents import attacker_sentence, document_cautions, documents_page, figures_for
+    from anonymizer.report.documents import FolderStory, attacker_sentence, document_cautions, figures_for
     from anonymizer.tables import files
 
     spec, web = _read_spec(spec_path, web_path, names_path, kind)
     inputs = [one for one in (documents, _folder(web), spec.corpus) if one is not None]
-    pages = [] if report_path is None else [report_path]
-    outside(output_path, inputs, pages)
+    outside(output_path, inputs, list(told))
     with staging() as tried:  # before long work
         tried.folder(output_path)
     kept = Kept(work_folder(output_path))
@@ -115,14 +125,27 @@ def sanitize(
         releasing = ReleaseRun(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
         treated = releasing.treat(kept, on_progress)
         attackers = releasing.named_first(treated, on_progress)
-        cautions = document_cautions(
-            spec, treated, engine.name, engine.leaks, names, (*read.skipped, *releasing.dropped)
+        left_out = (*read.skipped, *releasing.dropped)
+        cautions = (
+            *document_cautions(spec, treated, engine.name, engine.leaks, names, left_out),
+            *releasing.persons_in_purpose(treated),
         )
-        page = documents_page(spec, treated, engine.name, releasing.names, cautions, attackers)
-        passed = _write_release(releasing, treated, output_path, inputs, dict.fromkeys(pages, page))
+        story = FolderStory(
+            folder=documents.name,
+            output=output_path.name,
+            spec=spec,
+            treated=treated,
+            web=engine.name,
+            released=releasing.names,
+            cautions=cautions,
+            attackers=attackers,
+            made_by=made_by,
+        )
+        passed = _write_release(releasing, story, output_path, inputs, report_path, summary_path)
     kept.clear()
-    values = _values(spec, treated, releasing.names, engine.name, report_path)
+    values = _values(spec, treated, releasing.names, engine.name)
     values |= {"output": str(output_path), "leaks": engine.leaks}
+    values |= {"report": report_path and str(report_path), "summary": summary_path and str(summary_path)}
     figures = figures_for(spec, treated)
     values["figures"] = [one.to_values() for one in figures]
     values["attackers"] = [one.to_values() for one in attackers]
@@ -130,6 +153,7 @@ def sanitize(
     lines = [
         *(one.sentence() for one in figures),
         *_lines(values, treated, releasing.names),
+        *(f"{path}: {what}" for path, what in told.items()),
         *map(attacker_sentence, attackers),
     ]
     emit(values, lines, as_json=as_json)
@@ -145,12 +169,17 @@ def _read_spec(
     from anonymizer.documents.specification import SanitizeSpec, checked_kind, read_sanitization
 
     spec = SanitizeSpec() if spec_path is None else read_sanitization(spec_path)
+    document = dict(spec.document)
     if web_path is not None:
-        spec = replace(spec, web={"kind": "folder", "path": str(web_path)})
+        document["web"] = {"kind": "folder", "path": str(web_path)}
+        spec = replace(spec, web=document["web"])
     if names_path is not None:
+        document["names"] = {"table": str(names_path)}
         spec = replace(spec, names=names_path)
     if kind:
+        document["kind"] = kind
         spec = replace(spec, kind=checked_kind(kind, "--kind"))
+    spec = replace(spec, document=document)
     if spec.web is None:
         raise click.UsageError(
             "There is nothing to search: give --web a folder, or write [web] in the specification."
@@ -160,21 +189,24 @@ def _read_spec(
 
 def _write_release(
     releasing: ReleaseRun,
-    treated: Sequence[SanitizedFolder],
+    story: FolderStory,
     output: Path,
     inputs: Sequence[Path],
-    pages: Mapping[Path, str],
+    report: Path | None,
+    summary: Path | None,
 ) -> Passed:
     """Write a release; if the gate refuses it, its report alone, by which the findings are understood."""
     from anonymizer.gate.staging import staging
 
+    asked = {report: story.report, summary: story.summary}
+    pages = {path: page for path, page in asked.items() if path is not None}
     try:
-        return releasing.write(treated, output, inputs, pages)
+        return releasing.write(story.treated, output, inputs, pages)
     except GateError:
-        with staging() as staged:
-            for path, page in pages.items():
-                staged.place(path, private=True).write_text(page, encoding="utf-8")
-            staged.publish()
+        if report is not None:
+            with staging() as staged:
+                staged.place(report, private=True).write_text(story.report(None), encoding="utf-8")
+                staged.publish()
         raise
 
 
@@ -192,12 +224,10 @@ def _values(
     treated: Sequence[SanitizedFolder],
     names: Mapping[str, str],
     web: str,
-    report_path: Path | None,
 ) -> dict[str, Any]:
     return {
         "digest": spec.digest,
         "web": web,
-        "report": report_path and str(report_path),
         "documents": [{**one.figures(), "released": names[one.name]} for one in treated],
     }
 
@@ -214,8 +244,6 @@ def _lines(
     ]
     lines.append(f"found by searching: {before} of {len(treated)} documents before, {after} after")
     lines.append(f"{values['output']}: the release and its manifest")
-    if values["report"] is not None:
-        lines.append(f"{values['report']}: every change; keep it at home")
     return lines
 
 

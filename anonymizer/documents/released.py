@@ -22,9 +22,11 @@ from anonymizer.documents.named import named_first
 from anonymizer.documents.sanitization.treated import SanitizedFolder
 from anonymizer.documents.sanitizer import Names, OnProgress, Sanitizer
 from anonymizer.documents.specification import SanitizeSpec
+from anonymizer.documents.texts.terms import Terms
 from anonymizer.documents.texts.text import Document
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.gate import Passed
+from anonymizer.gate.gate import Page, Passed
+from anonymizer.gate.wording import persons_in_texts, purpose_texts
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
@@ -121,12 +123,27 @@ class ReleaseRun:
             return ()  # the originals would be searched for
         return named_first(self._sanitizer, self._engine, self._persons, treated, on_progress)
 
+    def persons_in_purpose(self, treated: Sequence[SanitizedFolder]) -> tuple[str, ...]:
+        """What is stated of the purpose and holds a word that must be gone, or a name; a sentence each.
+
+        Args:
+            treated: all of them.
+        """
+        texts = purpose_texts(self._spec.purpose)
+        if not texts:
+            return ()
+        own = (term for one in treated for term in self._sanitizer.terms(one))
+        gone = Terms({*own, *self._sanitizer.shared.written})
+        return persons_in_texts(
+            texts, lambda text: "a word that must be gone from a document" if any(gone.standing(text)) else ""
+        )
+
     def write(
         self,
         treated: Sequence[SanitizedFolder],
         output: Path,
         inputs: Sequence[Path] = (),
-        pages: Mapping[Path, str] | None = None,
+        pages: Mapping[Path, Page] | None = None,
     ) -> Passed:
         """Let the documents out by the gate, which attacks them once more.
 
@@ -134,7 +151,7 @@ class ReleaseRun:
             treated: all of them.
             output: the folder of the release.
             inputs: files and folders that it was made of.
-            pages: texts by path that stay at home.
+            pages: by path; they stay at home.
 
         Raises:
             GateError: a look found something. Nothing was written.
@@ -156,7 +173,9 @@ class ReleaseRun:
             recheck=partial(self._recheck, by_name),
             terms=frozenset(self._sanitizer.shared.written),
         )
-        manifest = Manifest(specification=self._spec.digest, guarantees=(self._guarantee(),))
+        manifest = Manifest(
+            specification=self._spec.digest, purpose=self._spec.purpose, guarantees=(self._guarantee(),)
+        )
         return gate.write(outgoing, output, manifest, inputs=inputs, private=pages)
 
     def _acceptances(self) -> tuple[Acceptance, ...]:

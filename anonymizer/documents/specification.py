@@ -5,6 +5,12 @@ language = "en"             # "ja", "de", "fr", or "auto": of each document the 
 languages = { "list.md" = "en" }   # of single documents
 kind = "hospital letter"    # of all texts, if it is one that was measured; reports say what is known of it
 
+[purpose]                   # for the person who signs; all of it is in the manifest
+purpose = "Study of accidents"
+legal_basis = "Art. 89 GDPR"
+responsible = "Dr. Eva Weber, data steward"
+recipient = "Institute of Epidemiology, Ulm"
+
 [names]
 table = "names.csv"         # columns document and name: who must not be found (R_i of the thesis)
 
@@ -68,6 +74,7 @@ from anonymizer.documents.words.labels import Interest
 from anonymizer.errors import SpecError, TableError
 from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.purpose import Purpose
 from anonymizer.schema.documents import document_of, table_of
 from commons.errors import near
 from commons.settings.bounds import Between, OneOf
@@ -247,6 +254,7 @@ class SanitizeFile:
         language: of the documents; `auto` is of each the one that it seems to be in.
         languages: of single documents, by their names.
         kind: of text, if it is one that was measured.
+        purpose: what the release is for.
         names: a table with the columns `document` and `name`: who must not be found.
         attack: how documents are attacked.
         web: what the attacker searches.
@@ -267,6 +275,7 @@ class SanitizeFile:
         default_factory=dict
     )
     kind: Annotated[str, Read(checked_kind, {"type": "string"})] = ""
+    purpose: Purpose = field(default_factory=Purpose)
     names: Annotated[Path | None, Key("names.table")] = None
     attack: AttackOptions = field(default_factory=AttackOptions)
     web: Annotated[Mapping[str, Any] | None, Read(_web, {"type": "object"})] = None
@@ -295,6 +304,7 @@ class SanitizeSpec:
         language: of the documents.
         languages: of single documents, by their names.
         kind: of text, of `kinds_of_text`; "" where nobody has said it. It decides what reports say is known.
+        purpose: what the release is for.
         names: the table of known names; None if there are no characters.
         attack: how documents are attacked.
         web: what the attacker searches, as `engine_of` takes it; None if the section is missing.
@@ -306,12 +316,14 @@ class SanitizeSpec:
         wordnet: the folder of WordNet's files; None leaves hypernyms out unless a known place has them.
         decisions: of the person who reviews.
         accept: findings of the gate that are accepted.
+        document: all of it as plain values, as a report shows it; paths as they are written.
     """
 
     title: str = ""
     language: Choice = "auto"
     languages: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
+    purpose: Purpose = field(default_factory=Purpose)
     names: Path | None = None
     attack: AttackOptions = field(default_factory=AttackOptions)
     web: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -323,6 +335,7 @@ class SanitizeSpec:
     wordnet: Path | None = None
     decisions: tuple[Decision, ...] = ()
     accept: tuple[Acceptance, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def language_of(self, document: str) -> str | None:
         """The language that a document is said to be in, by its name; None if nobody has said."""
@@ -331,7 +344,10 @@ class SanitizeSpec:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the canonical JSON of all that decides what is done, files that it names apart."""
+        """SHA-256 of the canonical JSON of all that decides what is done, files that it names apart.
+
+        A purpose decides nothing: to state another does not undo what an interrupted run has finished.
+        """
         return digest_of(
             {
                 "language": self.language,
@@ -384,6 +400,7 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
         language=cast("Choice", found.language),
         languages=found.languages,
         kind=found.kind,
+        purpose=found.purpose,
         names=found.names,
         attack=found.attack,
         web=web,
@@ -395,4 +412,5 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
         wordnet=found.wordnet,
         decisions=tuple(decisions),
         accept=found.accept,
+        document=document,
     )

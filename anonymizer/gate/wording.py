@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from anonymizer.gate.mentions import UNCASED, fold
 from anonymizer.hierarchies.hierarchy import ValueHierarchy, text_of
 from anonymizer.hierarchies.learned import LearnedHierarchy
 from anonymizer.pipelines.spec import Spec
+from anonymizer.releases.purpose import Purpose
 from anonymizer.tables.table import Table
 from commons.tabular.person_names import names_somebody
 
@@ -47,8 +49,21 @@ def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, 
     identifiers = [name for name in original.roles.identifiers if name in original.names]
     texts = {place: text for place, text in _texts(spec).items() if text}
     words = {name: _words(original, name) for name in identifiers} if texts else {}
-    found = [(place, _find_words(place, text, words)) for place, text in texts.items()]
-    found += _found_whole(dict(_short_texts(spec, original, output)), original, identifiers)
+    found = _found_whole(dict(_short_texts(spec, original, output)), original, identifiers)
+    return (*persons_in_texts(texts, partial(_find_words, words)), *_sentences(found))
+
+
+def persons_in_texts(texts: Mapping[str, str], find: Callable[[str], str]) -> tuple[str, ...]:
+    """The texts that hold what must not leave, or a name; a sentence each.
+
+    Args:
+        texts: by what people call them.
+        find: says what a text holds that must not leave; "" if nothing.
+    """
+    return _sentences((place, find(text) or _find_name(place, text)) for place, text in texts.items() if text)
+
+
+def _sentences(found: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(
         f"The text of {place} holds {what}, and goes out with {_carrier(place)} as written. Write it "
         "without, unless who gets that may read it."
@@ -61,9 +76,14 @@ def _carrier(place: str) -> str:
     return "the report" if place == _TITLE else "the release"
 
 
+def purpose_texts(purpose: Purpose) -> Mapping[str, str]:
+    """What is stated of a purpose, by what people call it."""
+    return {f"[purpose] {key}": text for key, text in purpose.to_mapping().items() if text}
+
+
 def _texts(spec: Spec) -> Mapping[str, str]:
     """The texts, by what people call them."""
-    found = {f"[purpose] {key}": text for key, text in spec.purpose.to_mapping().items()}
+    found = dict(purpose_texts(spec.purpose))
     for one in spec.accept:
         of = f" of {one.column}" if one.column else ""
         found[f"the reason why {one.finding}{of} is accepted"] = one.why
@@ -119,14 +139,18 @@ def _can_hold(words: frozenset[str]) -> bool:
     )
 
 
-def _find_words(place: str, text: str, words: Mapping[str, Collection[str]]) -> str:
+def _find_name(place: str, text: str) -> str:
+    return "what looks like the name of a person" if place not in _STAFF and names_somebody(text) else ""
+
+
+def _find_words(words: Mapping[str, Collection[str]], text: str) -> str:
     plain = fold(text).casefold()
     said = {*filter(_tells, _WORD.findall(plain))}
     runs = "".join(UNCASED.findall(plain))
     for name, own in words.items():
         if not said.isdisjoint(own) or any(word in runs for word in own if UNCASED.fullmatch(word)):
             return f"a value of the identifier {name}"
-    return "what looks like the name of a person" if place not in _STAFF and names_somebody(text) else ""
+    return ""
 
 
 def _words(table: Table, name: str) -> frozenset[str]:

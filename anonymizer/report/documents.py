@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from anonymizer.documents.attacks.naming import STAGES, NamedFirst, Stage
 from anonymizer.documents.direct.figures import LANGUAGE_NAMES, FirstPassFigure, figure_of, kinds_of_text
+from anonymizer.documents.folders.gate import MANIFEST
 from anonymizer.documents.languages.detect import tells
 from anonymizer.documents.sanitization.treated import SanitizedFolder, parts
 from anonymizer.documents.specification import Direct, SanitizeSpec
 from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import list_names
+from anonymizer.measures.contract.story import Tile
+from anonymizer.releases.manifest import Manifest
 from anonymizer.report.rendering import render
+from anonymizer.report.sheet import Sheet, sheet
+from anonymizer.report.signing import Signing, person
+from anonymizer.report.specification import toml_text
 
 _SHOWN: Final = 20
 _NAMED: Final[dict[Stage, str]] = {
@@ -93,53 +100,156 @@ def document_cautions(
     return tuple(found)
 
 
-def documents_page(
-    spec: SanitizeSpec,
-    treated: Sequence[SanitizedFolder],
-    web: str,
-    released: Mapping[str, str],
-    cautions: Sequence[str],
-    attackers: Sequence[NamedFirst] = (),
-) -> str:
-    """The report on a folder of documents, an HTML page; it holds their texts.
+@dataclass(frozen=True, slots=True)
+class FolderStory:
+    """What the pages about a folder of documents tell.
 
-    Args:
+    Attributes:
+        folder: the name of that of the originals.
+        output: the name of that of the release.
         spec: of the sanitization.
         treated: the documents.
         web: what the attacker searched.
         released: the names that documents leave under, by their own.
-        cautions: from `document_cautions`.
+        cautions: from `document_cautions` and the like.
         attackers: how many documents they name rightly, before and after.
+        made_by: the name that was stated, or "".
     """
-    attack = spec.attack
-    facts = [
-        ("Specification", spec.title or "without a title"),
-        ("Digest (SHA-256)", spec.digest),
-        ("The attacker's web", web),
-        ("Words", f"the {attack.words} most informative in groups of {attack.keywords}, all combinations"),
-        ("Results of a search", f"the first {attack.results}"),
-        ("First pass", ", ".join(spec.direct.recognizers) or "none"),
-        ("Generalization", ", ".join(spec.methods) or "none; words are deleted"),
-    ]
-    return render(
-        "documents.html",
-        title=spec.title or "Report on sanitized documents",
-        known=[one.sentence() for one in figures_for(spec, treated)],
-        documents=list(treated),
-        released=released,
-        before=_documents([bool(one.found_before) for one in treated]),
-        after=_documents([bool(one.sanitized.left) for one in treated]),
-        searches=f"{sum(one.searches for one in treated):,}",
-        changes=sum(len(one.sanitized.edits) for one in treated),
-        characters=sum(len(one.sanitized.document.text) for one in treated),
-        cautions=list(cautions),
-        causes=_CAUSES,
-        attackers=[(one, [_rate(one, stage) for stage in STAGES]) for one in attackers],
-        stages=STAGES,
-        parts=parts,
-        shown=_SHOWN,
-        facts=facts,
-    )
+
+    folder: str
+    output: str
+    spec: SanitizeSpec
+    treated: Sequence[SanitizedFolder]
+    web: str
+    released: Mapping[str, str]
+    cautions: Sequence[str]
+    attackers: Sequence[NamedFirst] = ()
+    made_by: str = ""
+
+    def report(self, manifest: Manifest | None) -> str:
+        """The report, an HTML page; it holds the texts.
+
+        Args:
+            manifest: as it is written; None if the gate refuses the release, so that nobody can sign.
+        """
+        attack, treated = self.spec.attack, self.treated
+        facts = [
+            ("Specification", self.spec.title or "without a title"),
+            ("Digest (SHA-256)", self.spec.digest),
+            ("The attacker's web", self.web),
+            (
+                "Words",
+                f"the {attack.words} most informative in groups of {attack.keywords}, all combinations",
+            ),
+            ("Results of a search", f"the first {attack.results}"),
+            ("First pass", ", ".join(self.spec.direct.recognizers) or "none"),
+            ("Generalization", ", ".join(self.spec.methods) or "none; words are deleted"),
+        ]
+        signing = None if manifest is None else self._signing(manifest)
+        return render(
+            "documents.html",
+            title=self._title,
+            sheet=None if manifest is None or signing is None else self._sheet(manifest, signing),
+            signing=signing,
+            judgment=self._judgment,
+            known=self._known,
+            documents=list(treated),
+            released=self.released,
+            before=self._before,
+            after=self._after,
+            searches=f"{sum(one.searches for one in treated):,}",
+            changes=sum(len(one.sanitized.edits) for one in treated),
+            characters=sum(len(one.sanitized.document.text) for one in treated),
+            cautions=list(self.cautions),
+            causes=_CAUSES,
+            attackers=[(one, [_rate(one, stage) for stage in STAGES]) for one in self.attackers],
+            stages=STAGES,
+            parts=parts,
+            shown=_SHOWN,
+            facts=facts,
+        )
+
+    def summary(self, manifest: Manifest) -> str:
+        """The sheet for the person who signs, an HTML page that prints on one page; it holds no text.
+
+        Args:
+            manifest: as it is written.
+        """
+        page = self._sheet(manifest, self._signing(manifest))
+        return render("summary.html", title=self._title, original="documents", sheet=page)
+
+    @property
+    def _title(self) -> str:
+        return self.spec.title or "Report on sanitized documents"
+
+    @property
+    def _known(self) -> list[str]:
+        return [one.sentence() for one in figures_for(self.spec, self.treated)]
+
+    @property
+    def _before(self) -> str:
+        return _documents([bool(one.found_before) for one in self.treated])
+
+    @property
+    def _after(self) -> str:
+        return _documents([bool(one.sanitized.left) for one in self.treated])
+
+    @property
+    def _judgment(self) -> tuple[str, ...]:
+        """What the attacker can do, and when this holds; no word of a text is in it."""
+        attack = self.spec.attack
+        return (
+            f"Searches in {self.web} by up to {attack.keywords} words together, of the {attack.words} most "
+            f"informative ones, lead to the persons of {self._after} documents as they are released; before "
+            f"words were replaced for this, to those of {self._before}.",
+            "This holds if the attacker searches there and nowhere else, and knows nothing of the case "
+            "beside the text.",
+            *(f"{said[:1].upper()}{said[1:]}." for said in map(attacker_sentence, self.attackers)),
+        )
+
+    def _signing(self, manifest: Manifest) -> Signing:
+        text = toml_text(self.spec.document)
+        made = Signing.of(manifest, person(self.made_by), self._judgment, text, ())
+        # it has the digests of all documents, of which there can be thousands
+        return replace(made, files={MANIFEST: hashlib.sha256(manifest.to_json().encode()).hexdigest()})
+
+    def _sheet(self, manifest: Manifest, signing: Signing) -> Sheet:
+        languages = Counter(LANGUAGE_NAMES[one.language] for one in self.treated)
+        causes: Counter[str] = Counter(edit.cause for one in self.treated for edit in one.edits)
+        return sheet(
+            self._title,
+            f"{self.folder} → {self.output}",
+            replace(signing, judgment=(*self._judgment, *self._known)),
+            {
+                "Files": list(manifest.files),
+                "Languages": [f"{name} ({count:,})" for name, count in languages.items()],
+                "Replaced": [f"{name}: {causes[cause]:,}" for cause, name in _CAUSES.items()],
+            },
+            self._steps,
+            [str(one) for one in manifest.guarantees],
+            [
+                Tile(f"{len(self.treated):,}", "documents released"),
+                Tile(self._before, "found by searching, before", worst=True),
+                Tile(self._after, "found by searching, after", worst=not self._after.startswith("0 ")),
+                Tile(f"{causes.total():,}", "changes"),
+            ],
+            self.cautions,
+        )
+
+    @property
+    def _steps(self) -> list[Mapping[str, Any]]:
+        """What was done, as steps of a specification."""
+        spec, kept = self.spec, sum(one.keeps for one in self.spec.decisions)
+        steps: list[Mapping[str, Any]] = [
+            {"method": "first pass", "recognizers": list(spec.direct.recognizers)},
+            {"method": "search attack", **asdict(spec.attack)},
+            {"method": "generalization", "methods": list(spec.methods)},
+        ]
+        if spec.decisions:
+            steps.append(
+                {"method": "decisions of a person", "kept": kept, "hidden": len(spec.decisions) - kept}
+            )
+        return steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,12 @@ def summary_page(story: ReleaseStory, assessment: Assessment) -> str:
     """
     if story.signing is None:
         raise SpecError("Nothing is known for the person who signs.", "Give the story a signing.")
-    return render("summary.html", title=story.title, sheet=_sheet(story, story.signing, assessment))
+    return render(
+        "summary.html",
+        title=story.title,
+        original="table",
+        sheet=_sheet(story, story.signing, assessment),
+    )
 
 
 def _sheet(story: ReleaseStory, signing: Signing, assessment: Assessment) -> Sheet:

@@ -39,10 +39,10 @@ def show_specification(document: Mapping[str, Any], original: Table) -> tuple[st
                 column: _entries(column, given, key, original, left)
                 for column, given in whole[section].items()
             }
-    return _toml(whole), tuple(left)
+    return toml_text(whole), tuple(left)
 
 
-def _toml(document: Mapping[str, Any]) -> str:
+def toml_text(document: Mapping[str, Any]) -> str:
     """A specification as TOML that is short on paper: lists, and rows of hierarchies, on a line each."""
     parts = ["".join(_line(key, one) for key, one in document.items() if not _is_table(one))]
     for key, one in document.items():

@@ -20,7 +20,7 @@ from anonymizer.documents.texts.standing import still_standing
 from anonymizer.documents.texts.terms import Terms
 from anonymizer.errors import FileError
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.gate import Gate, Passed
+from anonymizer.gate.gate import Gate, Page, Passed
 from anonymizer.gate.staging import staging
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.manifest import Manifest
@@ -81,7 +81,7 @@ class DocumentGate:
         manifest: Manifest,
         *,
         inputs: Sequence[Path] = (),
-        private: Mapping[Path, str] | None = None,
+        private: Mapping[Path, Page] | None = None,
     ) -> Passed:
         """Write a release: a folder with all documents and `manifest.json`, and pages that stay at home.
 
@@ -92,7 +92,7 @@ class DocumentGate:
             folder: of the release; not there yet, or empty.
             manifest: what is said of it; files, rows, order and accepted findings are filled in.
             inputs: files and folders that the release was made of, which it must not lie in.
-            private: texts by path, such as which document got which name; nobody else may read them.
+            private: pages by path, such as which document got which name; nobody else may read them.
 
         Raises:
             GateError: there is a finding that is not accepted. Nothing was written.
@@ -119,8 +119,8 @@ class DocumentGate:
             )
             (place / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
             Gate(accept=self.accept).judge(self.findings(documents, place, manifest))
-            for path, text in pages.items():
-                staged.place(path, private=True).write_text(text, encoding="utf-8")
+            for path, page in pages.items():
+                staged.place(path, private=True).write_text(page(manifest), encoding="utf-8")
             staged.publish()
         return Passed(manifest, (*(folder / name for name in names), folder / MANIFEST, *pages))
 

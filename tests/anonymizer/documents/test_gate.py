@@ -69,7 +69,9 @@ def found(gate, outgoing, folder):
 def test_a_sound_release_leaves_whole_with_its_manifest(outgoing, tmp_path):
     gate = DocumentGate(terms=frozenset({"Smith"}))
     mapping = tmp_path / "names.json"
-    passed = write(gate, outgoing, tmp_path / "out", inputs=[tmp_path / "in"], private={mapping: "smith"})
+    passed = write(
+        gate, outgoing, tmp_path / "out", inputs=[tmp_path / "in"], private={mapping: lambda _: "smith"}
+    )
     names = sorted(one.released for one in outgoing)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [*names, "manifest.json"]
     manifest = checked_release(tmp_path / "out")
@@ -244,7 +246,7 @@ def test_pages_stay_at_home(outgoing, tmp_path, page, what):
             outgoing,
             tmp_path / "out",
             inputs=[tmp_path / "in"],
-            private={tmp_path / page: "x"},
+            private={tmp_path / page: lambda _: "x"},
         )
 
 
@@ -272,7 +274,7 @@ def test_if_the_folder_cannot_be_moved_pages_are_as_before(outgoing, tmp_path, m
 
     monkeypatch.setattr(Path, "replace", fails)
     with pytest.raises(FileError, match="No space left"):
-        write(DocumentGate(), outgoing, tmp_path / "out", private={page: "after"})
+        write(DocumentGate(), outgoing, tmp_path / "out", private={page: lambda _: "after"})
     assert page.read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "names.json"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 import json
 import re
 import shutil
@@ -16,7 +18,14 @@ from click.testing import CliRunner
 from anonymizer.cli.sanitize import sanitize
 from anonymizer.documents.folders.gate import MANIFEST, checked_release
 from anonymizer.documents.generalization import standard
+from anonymizer.documents.sanitization.sanitizing import Sanitized
+from anonymizer.documents.sanitization.treated import SanitizedFolder
 from anonymizer.documents.specification import SanitizeSpec, parse_sanitization
+from anonymizer.documents.texts.text import Document
+from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.purpose import Purpose
+from anonymizer.report.documents import FolderStory
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 NAMES = {"report-01.txt": "Jonas Imhof", "report-02.txt": "Selina Baumann", "report-03.txt": "佐藤陽菜"}
@@ -427,3 +436,132 @@ def test_a_missing_library_is_said_with_the_extra_that_brings_it(home):
         assert library.casefold() in said["error"]["what"].casefold()
         assert "pip install 'duetto[documents]'" in said["error"]["hint"]
     assert not rest
+
+
+PURPOSE = """
+[purpose]
+purpose = "Lessons from accidents"
+legal_basis = "Art. 89 GDPR"
+responsible = "Dr. Eva Weber"
+"""
+
+
+def state_purpose(home: Path, text: str, more: str = "") -> None:
+    spec = home / "sanitize.toml"
+    spec.write_text(spec.read_text(encoding="utf-8") + text + more, encoding="utf-8")
+
+
+def as_text(path: Path) -> str:
+    """A page as one reads it, without tags and styles."""
+    page = re.sub(r"<style>.*?</style>", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def test_report_and_sheet_say_who_when_what_for_and_what_was_accepted(home, run):
+    keep = "\n[[keep]]\ndocument = 'report-02.txt'\nword = 'strontium'\nwhy = 'in all books'\n"
+    state_purpose(home, PURPOSE, keep)
+    arguments = ("reports", "--spec", "sanitize.toml", "-o", "out", "--by", "Ada <DPO>")
+    said = run(*arguments, "--report", "r.html", "--summary", "s.html")
+    assert (said["report"], said["summary"]) == ("r.html", "s.html")
+    manifest = home / "out" / MANIFEST
+    assert json.loads(manifest.read_text())["purpose"] == {
+        "purpose": "Lessons from accidents",
+        "legal_basis": "Art. 89 GDPR",
+        "responsible": "Dr. Eva Weber",
+        "recipient": "",
+    }
+    (released,) = [one["released"] for one in said["documents"] if one["document"] == "report-02.txt"]
+    after = sum(one["found_after"] > 0 for one in said["documents"])
+    for name in ("r.html", "s.html"):
+        page = as_text(home / name)
+        assert re.search(r"Made by Ada <DPO>", page)
+        assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", page)
+        for stated in ("Purpose Lessons from accidents", "Legal basis Art. 89 GDPR"):
+            assert stated in page, name
+        assert "Responsible Dr. Eva Weber Recipient not stated" in page
+        assert f"lead to the persons of {after} of 3 documents as they are released" in page
+        assert "to those of 3 of 3." in page
+        assert "This holds if the attacker searches there and nowhere else" in page
+        assert f"kept ({released})" in page
+        assert "in all books" in page
+        assert "Released by Name Date Signature Reviewed by Name Date Signature" in page
+        assert hashlib.sha256(manifest.read_bytes()).hexdigest() in page, "bound to all files"
+        assert said["digest"] in page
+    assert tomllib.loads(
+        html.unescape(re.search("<pre>(.*?)</pre>", (home / "r.html").read_text(), re.DOTALL)[1])
+    ) == tomllib.loads((home / "sanitize.toml").read_text())
+    assert (home / "s.html").stat().st_mode & 0o077 == 0, "for nobody else"
+
+
+def test_the_sheet_holds_no_word_of_a_document(home, run):
+    run("reports", "--spec", "sanitize.toml", "-o", "out", "--summary", "s.html")
+    page = as_text(home / "s.html")
+    assert page.count("not stated") == 4
+    for word in ("strontium", "kite", "Keller", "七宝", "Imhof"):
+        assert word not in page
+
+
+def test_the_sheet_of_many_documents_has_room_for_all_that_is_signed():
+    """What a sheet holds is in lines; `test_printing` prints one as full."""
+    names = [f"document-{number:04}.txt" for number in range(1000)]
+    treated = [SanitizedFolder(Sanitized(Document(name, "A text."), (), (), ()), "en", 7) for name in names]
+    long = " ".join(["It is said at length."] * 20)
+    story = FolderStory(
+        "in", "out", SanitizeSpec(purpose=Purpose(long, long, long, long)), treated, "news",
+        dict(zip(names, names, strict=True)), [long] * 50,
+    )  # fmt: skip
+    accepted = tuple(Acceptance("kept", name, long) for name in names)
+    page = story.summary(Manifest(files=dict.fromkeys(names, "0" * 64), accepted=accepted))
+    assert re.search(r"and 99\d more: see the report", page)
+    assert len(page) < 30_000
+
+
+def test_a_purpose_with_a_name_or_a_word_that_must_be_gone_is_warned_of(home, run):
+    state_purpose(
+        home, '\n[purpose]\npurpose = "For Selina"\nlegal_basis = "Vote of Dr. John Smith"\n'
+        'responsible = "Dr. Eva Weber"\n'
+    )  # fmt: skip
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", "--summary", "s.html")
+    found = [one for one in said["warnings"] if "[purpose]" in one]
+    assert [one.partition(", and goes out")[0] for one in found] == [
+        "The text of [purpose] purpose holds a word that must be gone from a document",
+        "The text of [purpose] legal_basis holds what looks like the name of a person",
+    ]
+    assert "goes out with the release as written" in as_text(home / "s.html")
+
+
+def test_a_purpose_changes_nothing_but_what_is_said(home, run):
+    before = run("reports", "--spec", "sanitize.toml", "-o", "before", "--keep-names")
+    state_purpose(home, PURPOSE)
+    after = run("reports", "--spec", "sanitize.toml", "-o", "after", "--keep-names")
+    assert {**before, "output": ""} == {**after, "output": ""}
+    for name in before["documents"]:
+        one = name["released"]
+        assert (home / "before" / one).read_bytes() == (home / "after" / one).read_bytes()
+
+
+def test_an_unknown_entry_of_the_purpose_and_a_name_for_no_page_are_refused(home, run):
+    assert "add --report" in run("reports", "--web", "news", "-o", "out", "--by", "Ada", status=2)
+    state_purpose(home, '\n[purpose]\nlegal_bases = "Art. 89"\n')
+    failed = CliRunner().invoke(sanitize, ["reports", "--spec", "sanitize.toml", "-o", "out"])
+    assert failed.exit_code == 78
+    assert "sanitize.toml, purpose has an unknown key 'legal_bases'" in failed.output
+    assert not (home / "out").exists()
+
+
+def test_nobody_signs_what_the_gate_refuses(home, run):
+    state_purpose(home, "\n[[hide]]\ndocument = 'report-01.txt'\nword = 'the'\ntext = 'Imhof'\nwhy = 'x'\n")
+    run(
+        "reports",
+        "--spec",
+        "sanitize.toml",
+        "-o",
+        "out",
+        "--report",
+        "r.html",
+        "--summary",
+        "s.html",
+        status=65,
+    )
+    assert "Signature" not in (home / "r.html").read_text(encoding="utf-8")
+    assert not (home / "s.html").exists()
