@@ -39,7 +39,9 @@ from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.owned import Owned
 from smc.errors import DisclosureRefused
 from smc.forms import Role
-from smc.secret.linear_ints import LinearInts, concatenate
+from smc.secret.bits import SecretBits
+from smc.secret.linear_ints import LinearInts, concatenate, select
+from smc.secret.sharing.bounds import Bounds
 
 EVENTS_EACH: Final = 10
 """Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
@@ -125,18 +127,51 @@ class FitPart(ExactFigure[Coefficients]):
 
 
 @dataclass(frozen=True, slots=True)
+class Contribution:
+    """What each match adds to the sums of two groups: of those who are in one, and of the others.
+
+    Attributes:
+        amounts: what a match adds, not negative, shape (n,).
+        totals: the sums of the groups, shape (2,), or (1,) where all are in one.
+        group: who is in the first, shape (n,); None where all are in one.
+    """
+
+    amounts: LinearInts
+    totals: LinearInts
+    group: SecretBits | None = None
+
+    def exceeds(self, part: Fraction) -> SecretBits:
+        """Whether a match adds more than a part of the sum of its group, shape (n,).
+
+        Args:
+            part: above 0, and below 1.
+        """
+        # Nobody adds more than that part of a larger sum. Where sums end there, shorter numbers are compared.
+        enough = self.amounts.bounds.upper * part.denominator // part.numerator + 1
+        totals = self.totals
+        if enough < totals.bounds.upper:
+            ends = totals * 0 + enough
+            _, least = concatenate([totals, ends]).reshape(2, len(totals)).minimum(axis=0)
+            totals = least.with_bounds(Bounds(0, enough))
+        own = totals[[0] * len(self.amounts)]
+        if self.group is not None:
+            own = select(self.group, own, totals[[1] * len(self.amounts)])
+        return self.amounts * part.denominator > own * part.numerator
+
+
+@dataclass(frozen=True, slots=True)
 class OutcomePart:
     """What limits on the outcome of a model over matched rows are tested on, all secret.
 
     Attributes:
         counted: numbers of persons, one integer each, that each have to be a group.
         crowded: likewise, a group or nobody.
-        weighed: what each match adds to a sum, and beside it the sum of its group; not negative, shape (n,).
+        weighed: what matches add to sums.
     """
 
     counted: Sequence[LinearInts]
     crowded: Sequence[LinearInts]
-    weighed: Sequence[tuple[LinearInts, LinearInts]]
+    weighed: Sequence[Contribution]
 
     def failing(self, limits: Limits) -> LinearInts | None:
         """How many of the tests fail, one secret integer; None where nothing is asked for."""
@@ -147,8 +182,7 @@ class OutcomePart:
             crowds = concatenate(self.crowded)
             found.append((crowds < least) ^ (crowds < 1))
         if limits.weighs:
-            part, whole = limits.dominance.numerator, limits.dominance.denominator
-            found += [amount * whole > total * part for amount, total in self.weighed]
+            found += [one.exceeds(limits.dominance) for one in self.weighed]
         if not found:
             return None
         return concatenate([LinearInts.from_bits(bits) for bits in found]).sum()

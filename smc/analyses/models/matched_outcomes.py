@@ -39,7 +39,7 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.disclosure.fits import OutcomePart
+from smc.analyses.disclosure.fits import Contribution, OutcomePart
 from smc.analyses.models.design import Term
 from smc.analyses.models.matched_newton import REACH
 from smc.analyses.models.matched_rows import MatchedRows
@@ -58,7 +58,7 @@ from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
 from smc.secret.joins import majority
-from smc.secret.linear_ints import LinearInts, select
+from smc.secret.linear_ints import LinearInts, concatenate
 from smc.secret.reals.near import shift
 from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
@@ -126,9 +126,8 @@ def outcome_part(sided: Sided, matched: MatchedRows, coefficients: SecretReals, 
     counted: list[LinearInts] = [*wholes[:first]]
     crowded: list[LinearInts] = [*wholes[first:second]]
     counted += majority.differing(matched.member, matched.size, [columns.digits] if columns.digits else [])
-    slots = len(matched.member)
-    weighed: list[tuple[LinearInts, LinearInts]] = [
-        (amount, whole[[0] * slots]) for amount, whole in zip(columns.added, wholes[second:], strict=True)
+    weighed = [
+        Contribution(amount, whole) for amount, whole in zip(columns.added, wholes[second:], strict=True)
     ]
     if columns.added and sided.design.model.kind == LINEAR:
         weighed.append(_squares(matched, coefficients, factor))
@@ -146,7 +145,7 @@ def outcome_part(sided: Sided, matched: MatchedRows, coefficients: SecretReals, 
             counted += majority.differing(group, size, [held])
             counted += majority.differing(matched.member ^ group, _rest(matched.size, size), [others])
         for amount, *sums in zip(columns.added, within[second:], beside[second:], strict=True):
-            weighed.append((amount, select(group, *(each[[0] * slots] for each in sums))))
+            weighed.append(Contribution(amount, concatenate(sums), group))
     return OutcomePart(counted, crowded, weighed)
 
 
@@ -181,7 +180,7 @@ def _groups(sided: Sided, matched: MatchedRows) -> Iterator[tuple[SecretBits, Se
         )
 
 
-def _squares(matched: MatchedRows, coefficients: SecretReals, factor: int) -> tuple[LinearInts, LinearInts]:
+def _squares(matched: MatchedRows, coefficients: SecretReals, factor: int) -> Contribution:
     """The squared residual of each match, with as many digits as sums have room for, and their sum."""
     session, outcome = matched.member.session, matched.outcome
     scale = outcome.scale + COEFFICIENT_BITS
@@ -197,7 +196,7 @@ def _squares(matched: MatchedRows, coefficients: SecretReals, factor: int) -> tu
     most = (reach << kept) + 1
     residuals = SecretInts.from_shares(session, words, Bounds(-most, most))
     squares = (residuals * residuals).with_bounds(Bounds(0, most * most))
-    return squares, squares.sum().reshape(1)[[0] * len(squares)]
+    return Contribution(squares, squares.sum())
 
 
 def _is_label(term: Term) -> bool:

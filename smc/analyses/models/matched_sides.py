@@ -15,6 +15,7 @@ from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.secret.joins import majority
 from smc.secret.sharing.bounds import Bounds
 
 SCALES: Final = {LINEAR: 20, LOGISTIC: 10, POISSON: 10, COX: 10}
@@ -31,8 +32,9 @@ OUTCOME, HAPPENED, OFFSET, AT_RISK = "outcome", "happened", "offset", "at risk"
 logarithm of the exposure as a part of the longest; whether a person is followed when events happen."""
 
 OFF_BOUNDS, DIGIT, ADDED = "off a bound", "digit", "added"
-"""Of an outcome that is added up, for limits: whether it is not the lower bound, or the upper; its binary
-digits above the lower; what dominance looks at. Each stands for several figures, with a number behind it."""
+"""Of an outcome that is added up, for limits: whether it is not the lower bound, or the upper; digits by
+which those are found who differ from most (`smc.secret.joins.majority`); what dominance looks at. Each stands
+for several figures, with a number behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,8 @@ class Sided:
         found = []
         if self.counts:
             found += [RowFigure(f"{OFF_BOUNDS} {place}", self.outcome, bit) for place in range(BESIDE_BOUNDS)]
-            found += [RowFigure(f"{DIGIT} {place}", self.outcome, bit) for place in range(bounds.span_bits)]
+            digits = range(majority.count_digits(bounds))
+            found += [RowFigure(f"{DIGIT} {place}", self.outcome, bit) for place in digits]
         if self.weighs:
             ways = [Bounds(0, bounds.upper - bounds.lower)]
             ways += [Bounds(0, bounds.magnitude)] * is_signed(self.declared)

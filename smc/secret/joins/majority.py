@@ -9,6 +9,10 @@ The binary digits that most members have are those of a value that more than hal
 one: all members who have it agree in every digit. Where there is none, they make up a value that at most half
 of them have, and so at least half of the members differ.
 
+Columns with more values than `MOST_DIGITS` digits tell apart bring the digits of a code in their place, by
+how common a value is among the rows of its side. Values may share a code, but not two of the commonest; who
+has a value with the code of most is not counted, so that no more are found to differ than do.
+
 Inputs: XOR shares of who is a member, shares modulo 2**64 of how many are, and of the digits of their values.
 Outputs: shares modulo 2**64 of how many members differ, per column.
 Learns: neither party anything.
@@ -26,6 +30,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.numeric.shapes import of_shape, shape_array
 from smc.oblivious import cost as oblivious
 from smc.protocols.against import Against
 from smc.protocols.spec import Cost, Procedure
@@ -38,11 +43,39 @@ from smc.secret.sharing.bounds import Bounds
 Bit = NDArray[np.uint8]
 
 
+MOST_DIGITS: Final = 8
+"""Of a value, at most."""
+
+
+def count_digits(bounds: Bounds) -> int:
+    """How many digits a value within bounds has here."""
+    return min(bounds.span_bits, MOST_DIGITS)
+
+
 def digits(values: NDArray[np.int64], bounds: Bounds) -> list[NDArray[np.int64]]:
-    """The binary digits of values, counted from the lower bound; `bounds.span_bits` arrays of 0 and 1."""
-    above = values.view(np.uint64) - np.uint64(bounds.lower % (1 << 64))
+    """The binary digits of a side's values, counted from the lower bound, or of their codes.
+
+    Args:
+        values: of all rows of the side, shape (n,).
+        bounds: of the values.
+
+    Returns:
+        `count_digits` arrays of 0 and 1, of the same shape.
+    """
+    codes = values.view(np.uint64) - np.uint64(bounds.lower % (1 << 64))
+    if bounds.span_bits > MOST_DIGITS:
+        codes = _ranks(values)
     ones = np.uint64(1)
-    return [(above >> np.uint64(place) & ones).astype(np.int64) for place in range(bounds.span_bits)]
+    return [(codes >> np.uint64(place) & ones).astype(np.int64) for place in range(count_digits(bounds))]
+
+
+@of_shape(lambda values: shape_array(values.shape, np.uint64))
+def _ranks(values: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """How many values are commoner than that of each row; of two that are as common, the smaller is first."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = np.empty(len(counts), dtype=np.uint64)
+    ranks[np.argsort(-counts, kind="stable")] = np.arange(len(counts), dtype=np.uint64)
+    return ranks[inverse]
 
 
 def differing(
@@ -56,8 +89,8 @@ def differing(
         columns: of each the digits, of shape (slots,), 0 or 1 and 0 where the member bit is 0.
 
     Returns:
-        One integer each, from 0 to the largest size. Where the value of more than half of the members is
-        among those in question the number is exact; else it is at least half of the size.
+        One integer each, from 0 to the largest size. If more than half of the members have the same digits
+        it is the number of the others; else it is at least half of the size.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

@@ -6,10 +6,12 @@ a table of the same would withhold.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from smc.analyses.disclosure.fits import OutcomePart
+from smc.analyses.disclosure.fits import Contribution, OutcomePart
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.models.study import MODELS
 from smc.analyses.studies.columns import DAYS, PERSONS, Column, Schema
@@ -17,6 +19,7 @@ from smc.analyses.studies.runner import run_study
 from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.pair import run_pair
+from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
 from tests.parties.disclosure.test_attacks import AGE, COST, PEER, POLICY
@@ -159,13 +162,40 @@ def test_each_limit_on_an_outcome_stands_by_itself():
 
         found = []
         for counted, crowded, weighed, _ in cases:
-            sums = [(secret(amount), secret(total)) for amount, total in weighed]
+            sums = [Contribution(secret(amount), secret(total)) for amount, total in weighed]
             part = OutcomePart([*map(secret, counted)], [*map(secret, crowded)], sums)
             assert part.failing(Limits()) is None
             found += part.failing(POLICY).reveal(frozenset(Role)).reshape(-1).tolist()
         return found
 
     assert run_pair(side)[0] == [failing for *_, failing in cases]
+
+
+def test_a_contribution_is_to_the_sum_of_its_own_group():
+    """The first two add to the first sum, the third to 4,000: more than four fifths of it is too much."""
+    cases = [
+        ((8, 1, 50), 10, [0, 0, 0]),
+        ((9, 1, 50), 10, [1, 0, 0]),
+        ((100, 1, 100), 125, [0, 0, 0]),
+        ((1, 100, 100), 124, [0, 1, 0]),
+        ((0, 0, 0), 0, [0, 0, 0]),
+    ]
+
+    def side(session):
+        def secret(values, most):
+            mine = list(values) if session.role is Role.BOB else None
+            return SecretInts.from_plain(session, mine, Role.BOB, Bounds(0, most), len(values))
+
+        group = SecretBits(session, np.array([1, 1, 0], np.uint8) * (session.role is Role.BOB))
+        return [
+            Contribution(secret(amounts, 100), secret((total, 4_000), 4_000), group)
+            .exceeds(Fraction(4, 5))
+            .reveal()
+            .tolist()
+            for amounts, total, _ in cases
+        ]
+
+    assert run_pair(side)[0] == [exceeds for *_, exceeds in cases]
 
 
 SEX = Schema("category", categories=("f", "m"))

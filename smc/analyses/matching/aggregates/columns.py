@@ -166,7 +166,7 @@ class FigureColumns:
         return self._places(role) if self.counts else []
 
     def _marks(self, place: int) -> int:
-        return BESIDE_BOUNDS + self.bounds[place].span_bits
+        return BESIDE_BOUNDS + majority.count_digits(self.bounds[place])
 
 
 def count_apart(

@@ -44,6 +44,7 @@ from smc.analyses.studies.study import Leakage, Preview, Study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
+from smc.secret.joins import majority
 from smc.secret.sharing.bounds import Bounds
 
 _DIGIT_MEMORY: Final = 72
@@ -130,7 +131,7 @@ class AggregatesStudy(Study):
         given = self.parameters
         digits = 0
         if given.epsilon is None and given.output == STATISTICS and setting.limits.counts_groups:
-            digits = sum(span_bits(given, schemas).values())
+            digits = sum(count_digits(given, schemas).values())
         return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _DIGIT_MEMORY * digits).at(max(setting.rows))
 
     @override
@@ -177,10 +178,10 @@ class AggregatesStudy(Study):
         return first, second
 
 
-def span_bits(parameters: FigureParameters, schemas: Mapping[str, Schema]) -> dict[Role, int]:
+def count_digits(parameters: FigureParameters, schemas: Mapping[str, Schema]) -> dict[Role, int]:
     """Digits of the values of each side, by their declarations."""
     found = dict.fromkeys(Role, 0)
     for value in parameters.values:
         each = declare_value(value, schemas[value.column])
-        found[value.side] += Bounds(each.lower, each.upper).span_bits
+        found[value.side] += majority.count_digits(Bounds(each.lower, each.upper))
     return found

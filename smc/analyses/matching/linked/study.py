@@ -19,7 +19,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_rows
 from smc.analyses.matching.aggregates.leakage import CHOSEN, brief, shows_rows
 from smc.analyses.matching.aggregates.parameters import SIZE, STATISTICS, UNKNOWN_VALUE, declare_value
-from smc.analyses.matching.aggregates.study import span_bits
+from smc.analyses.matching.aggregates.study import count_digits
 from smc.analyses.matching.linked.parameters import LinkedParameters
 from smc.analyses.matching.linked.run import outcome, run
 from smc.analyses.matching.tolerant.leakage import public
@@ -135,7 +135,7 @@ class LinkedStudy(Study):
         if sums and setting.limits.weighs:
             columns += sum(declare_value(value, schemas[value.column]).lower < 0 for value in figures.values)
         if sums and setting.limits.counts_groups:
-            columns += BESIDE_BOUNDS * len(figures.values) + sum(span_bits(figures, schemas).values())
+            columns += BESIDE_BOUNDS * len(figures.values) + sum(count_digits(figures, schemas).values())
         return Memory(pairing.fixed, pairing.row + _COLUMN_MEMORY * columns).at(max(setting.rows))
 
     @override

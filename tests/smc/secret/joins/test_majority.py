@@ -46,20 +46,38 @@ def differing(member, *columns):
     side = program(member, columns)
     (found, first), (same, second) = run_pair(side, side)
     assert found == same
-    widths = [bounds.span_bits for _, bounds in columns]
+    widths = [majority.count_digits(bounds) for _, bounds in columns]
     declared = majority.cost(len(member), len(member), widths)
     assert (first.sent, second.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(first.rounds, second.rounds) == declared.rounds
     return found
 
 
+def codes(values, bounds):
+    return sum(digit << place for place, digit in enumerate(majority.digits(np.array(values), bounds)))
+
+
 @pytest.mark.parametrize("least", [0, -100, -(1 << 62)])
 def test_values_are_the_sums_of_their_digits(least):
-    bounds = Bounds(least, least + 1000)
-    values = np.array([least, least + 1, least + 517, least + 1000])
-    digits = majority.digits(values, bounds)
-    assert len(digits) == 10
-    assert (sum(digit << place for place, digit in enumerate(digits)) + least == values).all()
+    values = np.array([least, least + 1, least + 117, least + 255])
+    assert (codes(values, Bounds(least, least + 255)) + least == values).all()
+
+
+def test_the_commonest_of_many_values_have_digits_of_their_own():
+    """Rows 0 to 299 hold 300 values once each, which is more than 8 digits tell apart."""
+    bounds = Bounds(-(1 << 40), 1 << 40)
+    values = [*range(0, 3_000_000, 10_000), *[77] * 4, *[-5] * 3]
+    found = codes(values, bounds).tolist()
+    assert len(majority.digits(np.array(values), bounds)) == majority.count_digits(bounds) == 8
+    assert found[-7:] == [0] * 4 + [1] * 3
+    assert found[:254] == list(range(2, 256))
+    assert found[254:300] == list(range(46))
+
+
+def test_who_shares_the_code_of_most_is_not_counted():
+    """Of the 300 further values the one of rank 256 has the digits of 7."""
+    values = [7] * 400 + list(range(1000, 1300))
+    assert differing([1] * 700, (values, Bounds(0, 10_000))) == [299]
 
 
 def test_few_who_differ_are_counted_exactly():
