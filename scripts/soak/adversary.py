@@ -248,18 +248,25 @@ def _ends(whole: View, without: Sequence[View], ends: Counter[str]) -> Iterator[
 def _with_cell(sequence: Round, whole: View, view: View, ends: Counter[str]) -> View:
     """A view without a person, with the whole's numbers where what is withheld differs by a named bit.
 
-    Such are whether a job's one cell is withheld, and which clusters are.
+    Such are whether one cell of a job is withheld, with the total of which the last row is, and which clusters
+    are. Under dominance that is about two persons: whoever has most, and who comes next.
     """
     opened = []
     for number, (ours, theirs) in enumerate(zip(whole.opened, view.opened, strict=True)):
         first, second = ({place for place in one if not place.startswith("opened")} for one in (ours, theirs))
         differs = first != second and whole.ends[number] == view.ends[number]
-        is_cell = differs and all(place.endswith("/0") for place in first | second)
+        last = max((_row(place) for place in first | second), default=0)
+        is_cell = differs and len({_row(place) for place in first ^ second} - {last}) < 2
         has_clusters = differs and sequence.jobs[number]["job"]["analysis"] == "clustering"
         ends["bit: one cell is withheld or not"] += is_cell
         ends["bit: which clusters are withheld"] += has_clusters
         opened.append(ours if is_cell or has_clusters else theirs)
     return View(view.ends, opened)
+
+
+def _row(place: str) -> int:
+    """Of a table, by the last part of the place of a figure."""
+    return int(place.rpartition("/")[2])
 
 
 OTHER_CLUSTERS: Final = 1e9

@@ -451,7 +451,8 @@ def _to_read(chance: Chance) -> Round:
     people = persons(chance, count, 0, 2, outliers=30)
     rows = persons(chance, 1 + chance.below(18), 1000, 3)
     victim = victims_rule(chance) | {"recipients": ["self", "peer", "both"], "may_state": MAY_STATE}
-    victim |= {"dominance": "0.8"}
+    # Curves and areas count as results about rows; what their digits tell is read all the same.
+    victim |= {"dominance": "0.8", "row_results": family in (curves, models)}
     if family is lines:  # few in the last line, and a row of the peer's in one in which nobody else is
         people = persons(chance, count + 10, 0, 2)
         people["diagnosis"] = [DIAGNOSES[number % 4] for number in range(count + 10)]

@@ -21,7 +21,7 @@ of both policies, and one bit says whether all of it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -98,6 +98,7 @@ class FitPart(ExactFigure[Coefficients]):
         told: what it counts as where it is held against other figures: sums over rows, for the auditor.
         residuals: of a linear model, whose sum of squared residuals is opened, the largest part of that of
             this side's rows, about their own line, that is one person's.
+        fewest: persons in the smallest cell of a table of two of its labels; None where there is no table.
     """
 
     persons: int
@@ -108,6 +109,7 @@ class FitPart(ExactFigure[Coefficients]):
     leverage: float = field(repr=False)
     told: ShownTables = field(repr=False)
     residuals: Fraction = field(default=Fraction(0), repr=False)
+    fewest: int | None = field(default=None, repr=False)
 
     @override
     def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> Coefficients:
@@ -237,31 +239,37 @@ class MatchedPart(ExactFigure[Coefficients]):
 
 def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
     """Why this side's limits stand against a model; None where they do not. For this party's people alone."""
-    own = limits.value
+    why = next(_reasons(limits.value, part), None)
+    return None if why is None else _refusal(why)
+
+
+def _reasons(own: Limits, part: FitPart) -> Iterator[str]:
     least = own.minimum_group
     if least and part.persons < least:
-        return _refusal(f"there are {part.persons} persons, and the policy asks for {least}")
+        yield f"there are {part.persons} persons, and the policy asks for {least}"
     wanted = max(least, EVENTS_EACH * part.coefficients)
     if least and min(part.outcomes, default=wanted) < wanted:
-        return _refusal(
+        yield (
             f"an outcome has {min(part.outcomes)} persons, and {wanted} are needed: {least} by the policy, "
             f"and {EVENTS_EACH} for each coefficient"
         )
     for name, persons in part.apart:
         if persons < least:
-            return _refusal(
-                f"{persons} persons differ in {name!r} from all others, and the policy asks for {least}"
-            )
+            yield f"{persons} persons differ in {name!r} from all others, and the policy asks for {least}"
+    if own.hides_zeros and part.fewest == 0:  # of 1 to m - 1 the auditor refuses it
+        yield (
+            "there are two of its labels of which nobody has both, or one without the other; the policy "
+            "withholds where nobody is"
+        )
     parts = [(f"the coefficient of {name!r}", share) for name, share in part.largest]
     for what, share in [*parts, ("the sum of squared residuals", part.residuals)]:
         if share > own.dominance:
-            return _refusal(f"one person decides more of {what} than dominance allows")
+            yield f"one person decides more of {what} than dominance allows"
     if least * part.leverage > 1 + _ROUNDING:
-        return _refusal(
+        yield (
             f"a combination of the covariates sets fewer persons apart than the {least} of the policy, as "
             "two cuts do between which few lie, or a product that nearly all have who have one factor of it"
         )
-    return None
 
 
 def _together() -> DisclosureRefused:

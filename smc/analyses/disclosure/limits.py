@@ -134,8 +134,8 @@ class Limits:
         if count > 1 and self.allow_one_figure:
             raise DisclosureRefused(
                 "Under minimum_group or dominance a job without noise holds one figure about the rows of a "
-                "side: one query, sums of one column of each side, or clusters or covariates of which no two "
-                "are derived from one column. Figures of the same rows can be subtracted from each other.",
+                "side: one query, sums of one column of each side, or clusters over columns of which no two "
+                "are derived from one. Figures of the same rows can be subtracted from each other.",
                 'Ask for one, or for several as parts of a job with analysis = "plan"; or add noise.',
             )
 

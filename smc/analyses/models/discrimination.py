@@ -9,8 +9,9 @@ Rows in one bin count as ties, by half. The histograms are never opened, and no 
 A side that brings a thousand rows of one score reads from the AUC how many cases of the other side lie beyond
 that score, a cut of its choice that no limit looks at. One row changes the sum that is opened by at most
 1 / N where N rows are the other side's, whatever is brought beside them. So under limits it is rounded to a
-unit of m / N or more of the smaller side: m persons move it by one unit at most. By rows of its own, a few
-more each time, a side can find the border of a unit in several jobs, which `runs_total` bounds.
+unit of m / N or more of the smaller side: m persons move it by one unit at most. But rows of its own also put
+the border between two units where a side wants it, so that one job says whether at most k cases are beyond:
+such jobs give results about single rows.
 
 Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC)
 curve, Radiology 1982, for the standard error by the area alone.

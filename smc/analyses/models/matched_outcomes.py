@@ -4,37 +4,31 @@ Coefficients solve equations in sums over matches: of the outcome, and of each c
 Of labels these are sums over groups, so that a model tells what a table of the outcome by the label tells. It
 is tested for the same, by the stricter of both policies:
 
-    groups    all matches; of each covariate those above its mark, and those that are not; of each two labels
-              those who have one of them, and those who have both or none; of each category of three labels or
-              more those with any but the first, and those with the first; where labels of two columns are
-              multiplied, each cell of their table
+    groups    all matches; of each covariate those above its mark, and those that are not; of each category of
+              three labels or more those with any but the first, and those with the first
     counted   in each group who has the outcome, and who has not; of an outcome that is added up who is not at
-              its lower bound, who is not at its upper, and, but for pairs of labels, who has another value
-              than most of the group: m persons at least. Of a Cox model m, or nobody, may be without the
-              event
+              its lower bound, who is not at its upper, and who has another value than most of the group: m
+              persons at least. Of a Cox model m, or nobody, may be without the event
     weighed   in each group nobody adds more than the part p of dominance to the sum of an outcome, as
               `smc.analyses.disclosure.amounts` has it; nor, of a linear model, to the sum of squared
               residuals
 
-So over the persons with a label, over those without it, and over those in whom two labels differ, the sum of
-an outcome is about m persons at least, from whichever bound it is counted, and nobody has more than p of it.
-Of a covariate of numbers x, any number c and a bound b of the outcome, m persons at least have a term that is
-not 0 in (x_1 - c) (y_1 - b) + ... + (x_n - c) (y_n - b), as nobody on one side of the mark has c. Bounds are
-those that the catalog of the outcome's side declares; a `range` of the job cuts them off, as it does the
-values.
+So over the persons with a label, and over those without it, the sum of an outcome is about m persons at
+least, from whichever bound it is counted, and nobody has more than p of it. Of a covariate of numbers x, any
+number c and a bound b of the outcome, m persons at least have a term that is not 0 in (x_1 - c) (y_1 - b) +
+... + (x_n - c) (y_n - b), as nobody on one side of the mark has c. Bounds are those that the catalog of the
+outcome's side declares; a `range` of the job cuts them off, as it does the values.
 
-Not tested are other combinations of three covariates or more: flags of which nobody has two have a further
-group, those with none. No two covariates are derived from one column, as its cuts would set apart those
-between them. Nor is it tested who dominates a sum of products with numbers; exposures; and when events were.
-A recipient that brings columns chooses their values, so that groups are its own: such jobs give results about
-rows.
+Not tested is what several covariates tell together: two labels have four groups, and standard errors tell how
+many persons have both. Nor is it tested who dominates a sum of products with numbers; exposures; and when
+events were. So a model of two covariates or more gives results about rows, as does one of a recipient that
+brings columns, and so chooses their values and groups (`matched_study`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -132,16 +126,15 @@ def outcome_part(sided: Sided, matched: MatchedRows, coefficients: SecretReals, 
     if columns.added and sided.design.model.kind == LINEAR:
         weighed.append(_squares(matched, coefficients, factor))
     for group, size in _groups(sided, matched):
-        digits = columns.digits if size is not None else []
-        inside = _gated(group, [*columns.every, *digits])
+        inside = _gated(group, [*columns.every, *columns.digits])
         within = [_total(each, matched) for each in inside[: len(wholes)]]
         beside = [_rest(whole, part) for whole, part in zip(wholes, within, strict=True)]
         for totals in (within, beside):
             counted += totals[:first]
             crowded += totals[first:second]
-        if size is not None and digits:
+        if columns.digits:
             held = inside[len(wholes) :]
-            others = [(one - two).with_bounds(one.bounds) for one, two in zip(digits, held, strict=True)]
+            others = [_rest(one, two) for one, two in zip(columns.digits, held, strict=True)]
             counted += majority.differing(group, size, [held])
             counted += majority.differing(matched.member ^ group, _rest(matched.size, size), [others])
         for amount, *sums in zip(columns.added, within[second:], beside[second:], strict=True):
@@ -159,25 +152,13 @@ def _gated(group: SecretBits, columns: Sequence[SecretInts]) -> list[SecretInts]
     ]
 
 
-def _groups(sided: Sided, matched: MatchedRows) -> Iterator[tuple[SecretBits, SecretInts | None]]:
-    """Who is in each group, matches only; and how many, where values of most are looked for."""
-    session, marks, terms = matched.member.session, matched.marks, sided.design.terms
-    bits = [(mark & np.uint64(1)).astype(np.uint8) for mark in marks]
-    for mark, bit in zip(marks, bits, strict=True):
-        held = SecretInts.from_shares(session, mark, Bounds(0, 1))
-        yield SecretBits(session, bit), _total(held, matched)
-    labels = [place for place, term in enumerate(terms) if _is_label(term)]
-    for one, other in combinations(labels, 2):
-        yield SecretBits(session, bits[one] ^ bits[other]), None
-    for apart in _cells(terms):
-        yield SecretBits(session, np.bitwise_xor.reduce([bits[place] for place in apart])), None
-    for alike in _categories(terms):
-        together = np.bitwise_xor.reduce([bits[place] for place in alike])
-        size = np.add.reduce([marks[place] for place in alike])
-        yield (
-            SecretBits(session, together),
-            _total(SecretInts.from_shares(session, size, Bounds(0, 1)), matched),
-        )
+def _groups(sided: Sided, matched: MatchedRows) -> Iterator[tuple[SecretBits, SecretInts]]:
+    """Who is in each group, matches only; and how many."""
+    session, marks = matched.member.session, matched.marks
+    for places in [*([place] for place in range(len(marks))), *_categories(sided.design.terms)]:
+        # Labels of one category exclude each other, so that the sum of their marks is 0 or 1 as well.
+        held = SecretInts.from_shares(session, np.add.reduce(marks[places]), Bounds(0, 1))
+        yield SecretBits(session, (held.shares & np.uint64(1)).astype(np.uint8)), _total(held, matched)
 
 
 def _squares(matched: MatchedRows, coefficients: SecretReals, factor: int) -> Contribution:
@@ -197,35 +178,6 @@ def _squares(matched: MatchedRows, coefficients: SecretReals, factor: int) -> Co
     residuals = SecretInts.from_shares(session, words, Bounds(-most, most))
     squares = (residuals * residuals).with_bounds(Bounds(0, most * most))
     return Contribution(squares, squares.sum())
-
-
-def _is_label(term: Term) -> bool:
-    """Whether a covariate is 0 or 1."""
-    return all(
-        each.label is not None or (not each.middle and each.half == each.unit) for each in term.factors
-    )
-
-
-def _cells(terms: Sequence[Term]) -> Iterator[list[int]]:
-    """Where labels of two columns are multiplied, covariates whose sum is 1 in some cells of their table.
-
-    The first label of a column has no covariate. Modulo 2 a label and all its products add up to those with
-    it and the first label of the other column; all labels and all products to those who have not both first
-    ones. The cells of two other labels are products themselves.
-    """
-    single = {term.factors: place for place, term in enumerate(terms) if len(term.factors) == 1}
-    tables: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
-    for place, term in enumerate(terms):
-        sides = [single.get((each,)) for each in term.factors]
-        if len(sides) == 2 and _is_label(term) and None not in sides:
-            one, other = (each for each in sides if each is not None)
-            columns = (term.factors[0].column, term.factors[1].column)
-            tables.setdefault(columns, []).append((one, other, place))
-    for table in tables.values():
-        for side in (0, 1):
-            for label in {cell[side] for cell in table}:
-                yield [label, *(cell[2] for cell in table if cell[side] == label)]
-        yield [*{cell[0] for cell in table}, *{cell[1] for cell in table}, *(cell[2] for cell in table)]
 
 
 def _categories(terms: Sequence[Term]) -> Iterator[list[int]]:

@@ -58,6 +58,10 @@ CHOSEN: Final = (
     "by chosen values of its own covariates or outcomes: of single rows whether they match, and what the "
     "other side has of them, as far as the digits of coefficients go"
 )
+_COMBINED: Final = (
+    "by several covariates together: how many persons have two labels, also fewer than a smallest group, and "
+    "what groups that they set apart have of the outcome, also where that is one person"
+)
 BROKEN: Final = {
     LINEAR: "",
     LOGISTIC: ", where sizes of coefficients of covariates from -1 to 1 add up to more than "
@@ -124,9 +128,9 @@ class MatchedModelsStudy(Study):
             pairs_by_position=False,
             matches=True,
             lpn=True,
-            row_results=self._chooses(recipients),
+            row_results=self._combines or self._chooses(recipients),
             comparison_type=None,
-            exact=ExactFigures(len(self.parameters.models), Whom.MATCHES, self._covariates),
+            exact=ExactFigures(len(self.parameters.models), Whom.MATCHES),
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
@@ -141,10 +145,9 @@ class MatchedModelsStudy(Study):
         )
 
     @property
-    def _covariates(self) -> frozenset[str]:
-        """The columns of all covariates."""
-        models = self.parameters.models
-        return frozenset(name for model in models for names in model.terms for name in names)
+    def _combines(self) -> bool:
+        """Whether a model has several covariates, of which limits do not see what they tell together."""
+        return any([len(term) for term in model.terms] != [1] for model in self.parameters.models)
 
     def _chooses(self, recipients: frozenset[Role]) -> bool:
         """Whether a recipient brings a column, whose values it can choose."""
@@ -168,6 +171,7 @@ class MatchedModelsStudy(Study):
         alice, bob = (
             (
                 *(gets if role in recipients else ()),
+                *((_COMBINED,) if role in recipients and self._combines else ()),
                 *((CHOSEN,) if role in recipients and self._vertical.values(role) else ()),
                 bit,
             )

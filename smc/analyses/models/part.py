@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 from typing import Final
 
 import numpy as np
@@ -44,11 +45,29 @@ def fit_part(design: Design, rows: ModelRows, coefficients: Floats, told: ShownT
     residuals = Fraction(0)
     if design.model.kind == LINEAR:
         residuals = _largest(rows, (rows.outcome - rows.covariates @ coefficients) ** 2)
-    return FitPart(everybody, outcomes, design.size, apart, largest, _leverage(rows, at), told, residuals)
+    leverage = _leverage(rows, at)
+    return FitPart(
+        everybody, outcomes, design.size, apart, largest, leverage, told, residuals, _fewest(design, rows)
+    )
 
 
 def _persons(rows: ModelRows, chosen: NDArray[np.bool_]) -> int:
     return len(np.unique(rows.persons[chosen]))
+
+
+def _fewest(design: Design, rows: ModelRows) -> int | None:
+    """The persons in the smallest cell of a table of two covariates of two values, from different columns."""
+    first, found = int(design.model.has_constant), []
+    marks = {}
+    for place, term in enumerate(design.terms):
+        values = rows.covariates[:, first + place]
+        if len(term.factors) == 1 and len(np.unique(values)) == 2:
+            marks[place] = values == values.max()
+    for one, other in combinations(marks, 2):
+        if design.terms[one].factors[0].column != design.terms[other].factors[0].column:
+            sides = product((marks[one], ~marks[one]), (marks[other], ~marks[other]))
+            found += [_persons(rows, mine & theirs) for mine, theirs in sides]
+    return min(found, default=None)
 
 
 def _uncommon(values: Floats) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ model reads, times, strata and exposures, it shows no sums; they are stated all 
 where they differ in few from one model to the next.
 
 Covariates of two values, such as labels, are groups. Standard errors follow from how many persons have two of
-them as well, so that these are stated, too.
+them as well, and from the sum of a covariate of numbers over a group, so that these are stated, too.
 
 Numbers count from the lower bound that this side's own catalog declares, or from the end of the job's `range`
 where that lies above: by a range far below all values nobody would dominate a sum. A column without declared
@@ -66,8 +66,11 @@ def stated_tables(design: Design, data: Data) -> ShownTables:
         amounts += [covariate, _product(covariate, outcome)]
         if design.model.exposure:
             amounts.append(_product(covariate, _from_least(held[design.model.exposure])))
-    groups = [found for covariate in covariates if (found := _group(covariate)) is not None]
-    amounts += [_product(one, other) for one, other in combinations(groups, 2)]
+    groups = [_group(covariate) for covariate in covariates]
+    for one, other in combinations(range(len(covariates)), 2):
+        first, second = groups[one], groups[other]
+        if first is not None or second is not None:
+            amounts.append(_product(first or covariates[one], second or covariates[other]))
     shown = np.stack([each.above for each in amounts])
     signed = (
         np.stack([each.short for each in amounts]) if any(not each.is_plain for each in amounts) else None

@@ -106,7 +106,7 @@ class ModelsStudy(Study):
             pairs_by_position=False,
             matches=False,
             lpn=False,
-            row_results=False,
+            row_results=any(model.report for model in models),
             comparison_type=None,
             exact=ExactFigures(len(models), Whom.FITS),
             sorts_by=frozenset(),
@@ -132,7 +132,9 @@ class ModelsStudy(Study):
             if model.report:
                 gets.append(
                     f'of "{model.name}" how many rows have the outcome, and its AUC, rounded so that as many '
-                    "persons as the policies limit groups to move it by one unit at most"
+                    "persons as the policies limit groups to move it by one unit at most; by chosen rows of "
+                    "its own whether at most so many persons of the other side with the outcome are above a "
+                    "score, both of its choice and also fewer than a smallest group, as one bit of each job"
                 )
             gets.append(
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '

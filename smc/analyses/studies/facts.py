@@ -39,8 +39,7 @@ class ExactFigures:
             that side; of both sides the larger number. Two about the same rows can be subtracted from each
             other, so where the policies limit groups or sums there may be one.
         whom: whom they are about.
-        added_up: the columns, by their names in the job, of which sums are shown, or which divide the rows:
-            of two that are derived from one the figures can be subtracted as well.
+        added_up: the columns, by their names in the job, of which sums are shown.
         together: how many of them a release holds against each other before one is opened.
     """
 

@@ -6,12 +6,15 @@ takes a number that is another one for that person alone, the difference is what
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from smc.analyses.models.study import MODELS
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.forms import Role
-from tests.parties.disclosure.test_attacks import Victim
+from tests.parties.disclosure.test_attacks import POLICY, Victim
 
 BOTH = frozenset(Role)
 ROWS, ALONE, OWN = 400, 7, 60
@@ -173,6 +176,40 @@ def test_labels_of_covariates_do_not_tell_how_few_have_two_of_them(tmp_path):
         smokers * (alone[0] + alone[1] - both[0] - both[1]) / both[2] - (mine["smoker"] & mine["old"]).sum()
     )
     assert abs(told - 3) > 2, f"the peer finds {told:.2f} of 3 who are old and smoke"
+
+
+@pytest.mark.parametrize("few", [0, 3, 40])
+def test_nor_that_nobody_has_both(tmp_path, few):
+    """Where a table withholds its empty cells, standard errors of a model would tell of one."""
+    number = np.arange(ROWS)
+    smoker = number < 100
+    old = (number >= 100 - few) & (number < 200 - few)
+    held = rows_of(ROWS, 11, smoker=smoker, old=old)
+    columns = {name: Column(values, SCHEMAS[name]) for name, values in held.items()}
+    for zeros in ("withheld", "shown"):
+        place = tmp_path / zeros
+        place.mkdir()
+        limits = replace(POLICY, zeros=zeros)
+        victim = Victim(place, columns | {PERSONS: Column(np.arange(ROWS), Schema("integer"))}, limits)
+        found = asked(victim, outcome="cost", on=["smoker", "old"])
+        assert (found is None) is (few == 3 or (few == 0 and zeros == "withheld"))
+
+
+def test_nor_what_the_sum_of_a_number_over_a_label_is(tmp_path):
+    """Nearly all days of the old are one person's: standard errors follow from it, whatever is explained."""
+    number = np.arange(ROWS)
+    drawn = np.random.default_rng(12)
+    for longest in (3, 300):
+        old, days = number < 40, drawn.integers(1, 300, ROWS)
+        days[old] = drawn.integers(1, 4, 40)
+        days[0] = longest
+        held = rows_of(ROWS, 11, days=days, old=old)
+        columns = {name: Column(values, SCHEMAS[name]) for name, values in held.items()}
+        place = tmp_path / str(longest)
+        place.mkdir()
+        victim = Victim(place, columns | {PERSONS: Column(number, Schema("integer"))})
+        found = asked(victim, outcome="cost", on=["old", "days"])
+        assert (found is None) is (longest == 300)
 
 
 def test_models_by_the_same_numbers_stand_beside_each_other(tmp_path):

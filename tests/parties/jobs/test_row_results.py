@@ -98,7 +98,7 @@ def test_a_sum_for_the_other_side_needs_no_word_and_its_holder_none_with_noise(p
     with pytest.raises(PolicyError, match="single rows") as caught:
         people.submit(JOBS["own sum"])
     assert "Add noise to the job (epsilon)" in caught.value.hint
-    assert "let only the other side receive them" in caught.value.hint
+    assert "which only the other side receives" in caught.value.hint
     people.run(job("matching", SUM, columns, recipients=["bob"]))
     noisy = people.ended(people.submit(job("matching", SUM | {"epsilon": "1"}, columns)))
     assert {record.state for record in noisy.values()} == {State.FINISHED}

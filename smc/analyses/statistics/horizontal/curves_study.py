@@ -1,5 +1,8 @@
 """Survival without noise over the rows of both: computed in secret, shown at points as the limits allow.
 
+A side chooses its own rows, and so when an event of the other's weighs much, and on which side of a border
+between two rounded values a curve comes to lie. So such jobs count as giving results about single rows.
+
 Each side counts its rows in a table by group, stratum, ending and unit of time; `joint_curves` works on the
 sum of both, which nobody sees. What opens are figures at the points of the curves, where both sides' limits
 let them be shown (`smc.analyses.disclosure.curves`), and of a test the events of each group, how many were
@@ -10,7 +13,7 @@ restricted means and the test itself are worked out from these by the recipients
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from typing_extensions import override
@@ -32,6 +35,7 @@ from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from
 from smc.analyses.statistics.plans.plan import check_alike, resolve
 from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
@@ -53,6 +57,12 @@ _GOES_ON: Final = (
     "of {other}'s part whether {other} lets it be opened, one bit: not where more than a quarter of the "
     "points, or all, would be withheld, a tested group has too few persons or events, or earlier exact "
     "figures stand against it"
+)
+
+
+_FITTED: Final = (
+    "by chosen rows of its own: of each group whether at most so many persons of the other side have an "
+    "event after a day, both of its choice and also fewer than a smallest group, as one bit of each job"
 )
 
 
@@ -85,10 +95,15 @@ class ExactCurvesStudy(ExactStudy):
             )
 
     @override
+    def facts(self, recipients: frozenset[Role]) -> Facts:
+        """As of other exact figures, but that they tell of single rows."""
+        return replace(ExactStudy.facts(self, recipients), row_results=bool(recipients))
+
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         gets, tested = curves_text(self.parameters), asked_of(self.parameters)[0].test
         rounded = (ROUNDED, WITHIN_SIDES) if tested else (ROUNDED,)
-        return self.describe_learnt(recipients, (*gets, *rounded, _WITHHELD), _GOES_ON)
+        return self.describe_learnt(recipients, (*gets, *rounded, _WITHHELD, _FITTED), _GOES_ON)
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:

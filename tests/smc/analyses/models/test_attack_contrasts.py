@@ -16,7 +16,9 @@ from smc.forms import Role
 from smc.testing.case import Case, run_case
 from tests.smc.analyses.models.cohort import SCHEMAS, columns
 
-LIMITS = Limits(minimum_group=10, dominance=Fraction(1, 4))
+LIMITS = Limits(minimum_group=10, dominance=Fraction(1, 4), zeros="shown")
+"""Of two cuts nobody is above the one and not above the other, which a policy may withhold."""
+
 LABELS = ["younger", "older"]
 
 

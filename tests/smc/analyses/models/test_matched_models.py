@@ -215,6 +215,9 @@ def test_who_receives_a_model_of_own_columns_learns_of_single_rows():
     assert facts.row_results
     assert facts.matches
     assert any("chosen values" in line for line in study.leakage(BOTH).alice)
-    alone = ANALYSIS.parse(job("logistic", on=["age", "smoker"]) | {"bob_columns": []})
+    alone, two = (
+        ANALYSIS.parse(job("logistic", on=on) | {"bob_columns": []}) for on in (["age"], ["age", "smoker"])
+    )
     assert not alone.facts(frozenset({Role.BOB})).row_results
+    assert two.facts(frozenset({Role.BOB})).row_results
     assert Schema("text") == data(Role.ALICE, small(), 40)["number"].schema

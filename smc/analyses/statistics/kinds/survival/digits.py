@@ -14,8 +14,11 @@ most; both are 1 / n**2 at most. That holds on the whole way from one set of day
 move a chance by m / n at most, and the variance by m / n**2, whatever the other side brings beside them.
 
 Figures are rounded to such units, of the n of the smaller side, or to parts of their standard errors where
-these are larger. So m persons do not show in them, or as one unit. The size is secret, so the unit is: a
-figure is multiplied by a secret power of two and rounded. Its class opens beside it.
+these are larger. So m persons move them by one unit at most. But a side whose rows weigh in them puts the
+border between two units where it wants it, and one job then says whether at most k persons of the other side
+have an event after a day: such jobs give results about single rows (`horizontal.curves_study`). The size is
+secret, so the unit is: a figure is multiplied by a secret power of two and rounded. Its class opens beside
+it.
 
     m 2**i <= n < m 2**(i + 1)         chances in units of 2**-min(6 + log n / 2, i)
     2**k <= m < 2**(k + 1)             variances in units of 2**-min(10 + log n, 2 i + k)
