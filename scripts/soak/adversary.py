@@ -248,8 +248,8 @@ def _ends(whole: View, without: Sequence[View], ends: Counter[str]) -> Iterator[
 def _with_cell(sequence: Round, whole: View, view: View, ends: Counter[str]) -> View:
     """A view without a person, with the whole's numbers where what is withheld differs by a named bit.
 
-    Such are whether one cell of a job is withheld, with the total of which the last row is, and which clusters
-    are. Under dominance that is about two persons: whoever has most, and who comes next.
+    Such are whether one cell of a job is withheld, and with it the total, which is the last row; and which
+    clusters are. Under dominance that is about two persons: whoever has most, and who comes next.
     """
     opened = []
     for number, (ours, theirs) in enumerate(zip(whole.opened, view.opened, strict=True)):

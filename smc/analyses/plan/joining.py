@@ -49,7 +49,7 @@ def joined_facts(parts: Sequence[PlanPart], recipients: frozenset[Role]) -> Fact
         lpn=any(one.lpn for one in facts),
         row_results=any(one.row_results for one in facts),
         comparison_type=None,
-        exact=_exact(each),
+        exact=_exact([one.exact for one in facts if one.exact is not None]),
         sorts_by=_names(each, lambda one: one.sorts_by),
         keeps_missing=_names(each, lambda one: one.keeps_missing),
         loss=reduce(add, (one.loss for one in facts), Loss()),
@@ -60,16 +60,14 @@ def joined_facts(parts: Sequence[PlanPart], recipients: frozenset[Role]) -> Fact
     )
 
 
-def _exact(each: Sequence[tuple[PlanPart, Facts]]) -> ExactFigures | None:
-    figures = [(part, one.exact) for part, one in each if one.exact is not None]
+def _exact(figures: Sequence[ExactFigures]) -> ExactFigures | None:
     if not figures:
         return None
-    whom = {one.whom for _, one in figures}
+    whom = {each.whom for each in figures}
     return ExactFigures(
-        sum(one.count for _, one in figures),
+        sum(each.count for each in figures),
         next(one for one in (Whom.CLUSTERS, Whom.CELLS, Whom.FITS, Whom.MATCHES) if one in whom),
-        frozenset(name for part, one in figures for name in part.outside(one.added_up)),
-        together=sum(one.count for _, one in figures if one.whom in HELD_TOGETHER),
+        together=sum(each.count for each in figures if each.whom in HELD_TOGETHER),
     )
 
 
