@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.contracts.state import State
+from parties.errors import PolicyError
 from tests.parties.jobs.institutions import job
 
 REFUSED = dict.fromkeys(("north", "south"), (State.FAILED, "disclosure"))
@@ -74,3 +75,13 @@ def test_shifted_points_another_horizon_and_one_person_left_out_are_refused(foll
 
 def test_points_that_are_too_near_are_refused(followed):
     assert followed.failed(survival(every=6)) == REFUSED
+
+
+def test_a_rule_has_to_allow_results_about_single_rows(followed):
+    """Rows that a peer fits to a border tell of few persons, so that curves count as such results."""
+    for name in ("north", "south"):
+        followed.allow(name, minimum_group=5, row_results=False, types=None)
+    with pytest.raises(PolicyError, match="single rows") as caught:
+        followed.submit(survival())
+    assert "Add noise to the job (epsilon)" in caught.value.hint
+    assert "row_results = true" in caught.value.hint

@@ -135,6 +135,15 @@ def test_an_area_that_rounding_leaves_nothing_of_is_told_by_its_interval_alone()
     assert Discrimination(500, 1000, 0.2, 2.0**-7).auc == pytest.approx(0.8)
 
 
+def test_an_area_counts_as_a_result_about_single_rows():
+    """Rows of a peer's choice put the border between two units where it wants it."""
+    for model, about_rows in ((MODELS["logistic"], False), ({**MODELS["logistic"], "report": ["auc"]}, True)):
+        study = ANALYSIS.parse({"models": [model]})
+        assert study.facts(BOTH).row_results is about_rows
+        said = " ".join(study.leakage(BOTH).bob)
+        assert ("by chosen rows of its own" in said) is about_rows
+
+
 def test_an_estimate_with_an_area_is_the_run():
     study = ANALYSIS.parse({"models": [{**MODELS["logistic"], "report": ["auc"]}]})
     sides = [data(role, "logistic", 200) for role in Role]

@@ -170,6 +170,8 @@ def test_what_policies_have_to_know():
     assert facts.sorts_by == {"days", "ended", "arm", "stage"}
     assert facts.asked.queries == {"survival"}
     assert not facts.loss
+    assert facts.row_results
+    assert any("chosen rows of its own" in said for said in exact().leakage(BOTH).bob)
 
 
 def test_who_learns_what():
