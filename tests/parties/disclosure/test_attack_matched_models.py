@@ -117,6 +117,14 @@ def test_nor_do_models_of_yes_and_no_or_of_counts(kind):
     assert ask({"kind": kind, "outcome": "flag"}, ages=ages, flag=(flag, schema)) is None
 
 
+@pytest.mark.parametrize("few", [0, 2, OLD - 2])
+def test_nor_how_many_of_few_have_another_of_two_values(few):
+    """Both lie between the declared bounds, so that nobody is at one."""
+    coded = Schema("integer", lower=0, upper=9)
+    assert ask({"kind": "linear", "outcome": "stage"}, stage=(1 + flagged(few), coded)) is None
+    assert ask({"kind": "linear", "outcome": "stage"}, stage=(1 + flagged(12), coded)) is not None
+
+
 @pytest.mark.parametrize("kind", ["linear", "logistic", "poisson"])
 def test_an_outcome_that_groups_have_and_have_not_is_explained(kind):
     schema = FLAG if kind != "poisson" else COUNT
