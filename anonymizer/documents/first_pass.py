@@ -45,7 +45,7 @@ _ALONE: Final = (*_NAMES, "noun")
 """What a single character that is somebody's name may be tagged as elsewhere."""
 
 _OF_CAPITALS: Final = frozenset({"PERSON", "MISC"})
-"""What is looked for in words in capitals: a name, or an unknown word."""
+"""What is looked for in words in capitals: a name, or an unknown word; and places that a rule finds."""
 
 _LONG: Final = 5
 """Letters of a word in capitals from which on it is hardly an abbreviation."""
@@ -159,16 +159,16 @@ class Reading:
         for recognizer in recognizers:
             for one in recognizer.find(document, words):
                 said = titled[one.start : one.end]
-                if one.kind not in _OF_CAPITALS or said == text[one.start : one.end]:
+                ruled = isinstance(recognizer, Rules)
+                wanted = one.kind in _OF_CAPITALS or (ruled and one.kind == "LOC")
+                if not wanted or said == text[one.start : one.end]:
                     continue
                 parts = [
                     part[0]
                     for part in _WORD.finditer(titled, one.start, one.end)
                     if part[0] != text[slice(*part.span())]
                 ]
-                if isinstance(recognizer, Rules) or any(
-                    len(part) >= _LONG or part in given_names() for part in parts
-                ):
+                if ruled or any(len(part) >= _LONG or part in given_names() for part in parts):
                     yield one
 
     def mask(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:

@@ -274,6 +274,75 @@ def test_a_name_in_a_column_is_hidden() -> None:
     assert masked(text, "en") == ["June Summers", "Amber Waters"]
 
 
+@pytest.mark.parametrize(
+    ("text", "part", "language"),
+    [
+        *(
+            (one, one.partition(" *")[0], "de")
+            for one in ("WEIß, ROSA *12.03.1944 w", "MÜLLER, ROSA *12.03.1944")
+        ),
+        ("KLEIN, ROSA geb. 12.03.1944", "KLEIN, ROSA", "de"),
+        ("KURZ, EVA  12.3.44", "KURZ, EVA", "de"),
+        ("YOUNG, WILL  M  14-FEB-1941", "YOUNG, WILL", "en"),
+        ("PETIT, ROSE (F) 04/05/1947", "PETIT, ROSE", "fr"),
+        ("Wolf Lange *1.2.44", "Wolf Lange", "de"),
+        ("LEROUX Marie née PETIT", "PETIT", "fr"),
+        ("NOM D'USAGE PETIT", "PETIT", "fr"),
+        ("Fr. Lang (Nichte v. Pat. Kurz)", "Kurz", "de"),
+        ("z. Hd. Sommer", "Sommer", "de"),
+        *(("Kopie an: Vogel, Fuchs, Sommer", name, "de") for name in ("Vogel", "Fuchs", "Sommer")),
+        ("Entschuldigt: Braun (krank)", "Braun", "de"),
+        ("Present: May, Frost and Hope", "May", "en"),
+        ("Copie à : Roux, Blanc, Petit", "Petit", "fr"),
+        *(("出席者：東、西、中", name, "ja") for name in "東西中"),
+        ("続柄：夫　大空 海", "海", "ja"),
+        ("星野 光は元気です。", "光", "ja"),
+        ("first_name=Hope&last_name=Banks", "Banks", "en"),
+        ('{"gp": "okonjo"}', "okonjo", "en"),
+    ],
+)
+def test_names_that_are_words_where_a_name_must_stand(text: str, part: str, language: Language) -> None:
+    assert hides(text, part, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Pat. Untersuchung verweigert.", "de"),
+        ("Kopie an: Hausarzt", "de"),
+        ("née le matin à terme", "fr"),
+        ("Wert 0.1234 und 0815.12", "de"),
+    ],
+)
+def test_what_stands_there_and_is_no_name_stays(text: str, language: Language) -> None:
+    assert masked(text, language) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "phone", "language"),
+    [
+        ("Rückruf unter 0151.20304050", "0151.20304050", "de"),
+        ("Rückruf unter 07 31/50 01 23", "07 31/50 01 23", "de"),
+        ("電話：090.1234.5678", "090.1234.5678", "ja"),
+    ],
+)
+def test_phones_with_dots_and_blanks(text: str, phone: str, language: Language) -> None:
+    assert hides(text, phone, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("18 LARCH CLOSE, KIRKBY STEPHEN, CA17 4QT", "KIRKBY STEPHEN"),
+        ("ADDRESS: 7 HIGH STREET, YORK", "7 HIGH STREET"),
+        ("ADDRESS: 7 HIGH STREET, YORK", "YORK"),
+        ("THE OLD FORGE, 12A CASTLE STREET", "12A CASTLE STREET"),
+    ],
+)
+def test_english_addresses_in_capitals(text: str, part: str) -> None:
+    assert hides(text, part, "en")
+
+
 @pytest.mark.parametrize("name", ["Hans-Peter Lang", "Rosa Klein"])
 def test_a_name_below_greetings(name: str) -> None:
     assert hides(f"Vielen Dank für Ihre Mühe.\n\nMit freundlichen Grüßen\n\n{name}", name, "de")
