@@ -97,15 +97,21 @@ def _below(table: Sequence[Sequence[_Cell]], language: Language) -> Iterator[Spa
         if not _is_field(heading.said, language):
             continue
         below = [row[at] for row in rows if at < len(row)]
-        if at == 0 and any(_is_heading(cell.said, language) for cell in below):
+        if _are_labels([cell.said for cell in below], language):
             continue  # a form: labels stand one below the other, and what they say beside them
         for cell in below:
             for line in _LINE.finditer(cell.said):
                 said = line[0].strip()
                 is_name = _LETTER.search(said) and not re.search(r"\d", said) and len(said) <= _LONGEST
-                if is_name and not _is_field(said, language):
+                if is_name and not _is_field(said, language) and not _is_heading(said, language):
                     start = cell.start + line.start() + len(line[0]) - len(line[0].lstrip())
                     yield start, start + len(said)
+
+
+def _are_labels(below: Sequence[str], language: Language) -> bool:
+    """Whether labels stand in a column, and no names: the first one, or most; a list may end with one."""
+    labels = [_is_heading(said, language) for said in below if said and not _is_field(said, language)]
+    return any(labels[:1]) or 2 * sum(labels) > len(labels)
 
 
 def _is_field(heading: str, language: Language) -> bool:

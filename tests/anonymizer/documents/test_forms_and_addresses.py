@@ -204,6 +204,8 @@ def test_other_fields_and_headings_are_no_names() -> None:
         ("| Nr | Name |\n| | Kurz |\n", "de", ["Kurz"]),
         ("Name\tKurz\nGeburtsdatum:\t1.2.44\nHausarzt\tWolf", "de", []),
         ("Name;Kurz\nKrankenkasse;AOK", "de", []),
+        ("Name;Kurz;Vorname;Eva\nAlter;9;Station;B", "de", []),
+        ("Name;Alter\nKurz;9\nDatum;heute", "de", ["Kurz"]),
     ],
 )
 def test_columns_of_names(text: str, language: str, names: list[str]) -> None:
