@@ -401,15 +401,18 @@ def _known_of_texts(spec: SanitizeSpec, language: Language, count: int) -> Known
 
 def attacker_sentence(one: NamedFirst) -> str:
     """What an attacker who names one document of the web achieves, in the originals and in what leaves."""
-    right = (
-        "the right text of the web" if one.reference == "known names" else "the text nearest to the original"
-    )
     said = [f"{_rate(one, stage)} in the {name}" for stage, name in _NAMED.items()]
-    return f"an attacker who {_way(one)} names {right} first for {', '.join(said)}"
+    return f"an attacker who {_way(one)} names {_right(one)} first for {', '.join(said)}"
 
 
 def _attacker_in_short(one: NamedFirst) -> str:
-    return f"An attacker who {_way(one)} names the right text first for {_rate(one, 'released')} as released."
+    return f"An attacker who {_way(one)} names {_right(one)} first for {_rate(one, 'released')} as released."
+
+
+def _right(one: NamedFirst) -> str:
+    return (
+        "the right text of the web" if one.reference == "known names" else "the text nearest to the original"
+    )
 
 
 def _way(one: NamedFirst) -> str:

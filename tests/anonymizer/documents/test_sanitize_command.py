@@ -517,7 +517,7 @@ def test_the_sheet_says_first_what_is_known_of_overlooked_names(home, run, optio
         assert "overlooks in 2 English documents: their kind is not said." in judgment
         assert "overlooks in 1 Japanese document: their kind is not said." in judgment
     assert "lead to the persons of 0 of 3" in judgment
-    assert "An attacker who compares whole texts names the right text first for" in judgment
+    assert "An attacker who compares whole texts names the right text of the web first for" in judgment
     assert "more: see the report" not in judgment
 
 
