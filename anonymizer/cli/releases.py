@@ -55,7 +55,7 @@ def of_table(data: Path, table: Table, ledger_path: Path | None) -> tuple[Releas
 @click.argument("data", type=FILE)
 @click.option("--verify", is_flag=True, help="Also look whether the released files are as they were.")
 @click.option("--limit-epsilon", type=float, help="What all releases of DATA may spend.")
-@click.option("--limit-delta", type=float, help="The same of delta; with --limit-epsilon.")
+@click.option("--limit-delta", type=float, help="The same of delta; with --limit-epsilon, without it 0.")
 @click.option(
     "--withdraw", type=int, metavar="N", help="Release N has never left the house, and counts no more."
 )

@@ -16,8 +16,10 @@ from anonymizer.errors import GateError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from anonymizer.documents.engines.engine import Engine
     from anonymizer.documents.released import ReleaseRun
     from anonymizer.documents.sanitization.treated import SanitizedFolder
+    from anonymizer.documents.sanitizer import Names
     from anonymizer.documents.specification import SanitizeSpec
     from anonymizer.gate.gate import Passed
     from anonymizer.report.documents import FolderStory
@@ -99,7 +101,7 @@ def sanitize(
     from anonymizer.documents.released import ReleaseRun
     from anonymizer.documents.words.labels import labels_from
     from anonymizer.gate.staging import staging
-    from anonymizer.report.documents import FolderStory, attacker_sentence, document_cautions, figures_for
+    from anonymizer.report.documents import FolderStory, attacker_sentence, figures_for
     from anonymizer.tables import files
 
     spec, web = _read_spec(spec_path, web_path, names_path, kind)
@@ -125,19 +127,15 @@ def sanitize(
         releasing = ReleaseRun(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
         treated = releasing.treat(kept, on_progress)
         attackers = releasing.named_first(treated, on_progress)
-        left_out = (*read.skipped, *releasing.dropped)
-        cautions = (
-            *document_cautions(spec, treated, engine.name, engine.leaks, names, left_out),
-            *releasing.persons_in_purpose(treated),
-        )
+        cautions, on_sheet = _cautions(releasing, spec, treated, engine, names, read.skipped, output_path)
         story = FolderStory(
-            folder=documents.name,
             output=output_path.name,
             spec=spec,
             treated=treated,
             web=engine.name,
             released=releasing.names,
             cautions=cautions,
+            on_sheet=on_sheet,
             attackers=attackers,
             made_by=made_by,
         )
@@ -149,7 +147,7 @@ def sanitize(
     figures = figures_for(spec, treated)
     values["figures"] = [one.to_values() for one in figures]
     values["attackers"] = [one.to_values() for one in attackers]
-    values["warnings"] = list(dict.fromkeys((*cautions, *passed.warnings)))
+    values["warnings"] = list(dict.fromkeys((*story.promise, *cautions, *passed.warnings)))
     lines = [
         *(one.sentence() for one in figures),
         *_lines(values, treated, releasing.names),
@@ -187,6 +185,30 @@ def _read_spec(
     return spec, spec.web
 
 
+def _cautions(
+    releasing: ReleaseRun,
+    spec: SanitizeSpec,
+    treated: Sequence[SanitizedFolder],
+    engine: Engine,
+    names: Names,
+    skipped: Sequence[str],
+    output: Path,
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The warnings by the names of documents, and for the sheet, which names no original."""
+    from anonymizer.report.documents import document_cautions
+
+    stated = releasing.persons_in_wording(treated, output.name)
+    own, released = (
+        (
+            *document_cautions(spec, treated, engine.name, engine.leaks, names, called),
+            *releasing.dropped(called),
+        )
+        for called in (None, releasing.names)
+    )
+    unread = [f"Not read: {len(skipped):,} links and hidden files; see the report."] if skipped else []
+    return (*own, *skipped, *stated), (*released, *unread, *stated)
+
+
 def _write_release(
     releasing: ReleaseRun,
     story: FolderStory,
@@ -202,10 +224,11 @@ def _write_release(
     pages = {path: page for path, page in asked.items() if path is not None}
     try:
         return releasing.write(story.treated, output, inputs, pages)
-    except GateError:
+    except GateError as problem:
         if report is not None:
+            page = story.report_refusal(problem.findings)
             with staging() as staged:
-                staged.place(report, private=True).write_text(story.report(None), encoding="utf-8")
+                staged.place(report, private=True).write_text(page, encoding="utf-8")
                 staged.publish()
         raise
 

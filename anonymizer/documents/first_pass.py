@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
+from anonymizer.documents.direct.columns import named_in_table
 from anonymizer.documents.direct.coreference import Persons
 from anonymizer.documents.direct.found import KINDS, Found, Recognizer
 from anonymizer.documents.direct.gazetteers import titles, words_of, words_of_list
@@ -44,7 +45,7 @@ _ALONE: Final = (*_NAMES, "noun")
 """What a single character that is somebody's name may be tagged as elsewhere."""
 
 _OF_CAPITALS: Final = frozenset({"PERSON", "MISC"})
-"""What is looked for in words in capitals: a name, or an unknown word."""
+"""What is looked for in words in capitals: a name, or an unknown word; and places that a rule finds."""
 
 _LONG: Final = 5
 """Letters of a word in capitals from which on it is hardly an abbreviation."""
@@ -81,6 +82,7 @@ class Reading:
         words: of that text.
         typed: its text before what scanners misread was put right.
         language: of the text.
+        original: as it is.
     """
 
     undisguised: Undisguised
@@ -88,6 +90,7 @@ class Reading:
     words: tuple[Word, ...] = field(repr=False)
     typed: Undisguised
     language: Language
+    original: Document
 
     @classmethod
     def of(cls, document: Document, words: tuple[Word, ...], language: Language) -> Self:
@@ -101,9 +104,9 @@ class Reading:
         typed = as_typed(document.text)
         plain = as_scanned(typed)
         if plain.text == document.text:
-            return cls(plain, document, words, typed, language)
+            return cls(plain, document, words, typed, language, document)
         said = tagger_of(plain.text, language).words(plain.text)
-        return cls(plain, Document(document.name, plain.text), said, typed, language)
+        return cls(plain, Document(document.name, plain.text), said, typed, language, document)
 
     def hits(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Found]:
         """What recognizers find with at least this probability, by places in the text without disguises.
@@ -116,6 +119,7 @@ class Reading:
             *(one for recognizer in ready for one in recognizer.find(self.document, self.words)),
             *self._as_typed(ready),
             *self._in_capitals(ready),
+            *self._in_tables(ready),
         ]
         return [
             one
@@ -134,6 +138,13 @@ class Reading:
                     start, end = self.undisguised.within(*self.typed.span(*one.span))
                     yield replace(one, start=start, end=end)
 
+    def _in_tables(self, recognizers: Iterable[Recognizer]) -> Iterator[Found]:
+        """Names below the headings of tables of the format, which rules know."""
+        if any(isinstance(recognizer, Rules) for recognizer in recognizers):
+            for table in self.original.tables:
+                for span in named_in_table(self.original.text, table, self.language):
+                    yield Found(*self.undisguised.within(*span), "PERSON", "column")
+
     def _in_capitals(self, recognizers: Iterable[Recognizer]) -> Iterator[Found]:
         """Names in capitals, where words in capitals stand beside each other.
 
@@ -148,16 +159,16 @@ class Reading:
         for recognizer in recognizers:
             for one in recognizer.find(document, words):
                 said = titled[one.start : one.end]
-                if one.kind not in _OF_CAPITALS or said == text[one.start : one.end]:
+                ruled = isinstance(recognizer, Rules)
+                wanted = one.kind in _OF_CAPITALS or (ruled and one.kind == "LOC")
+                if not wanted or said == text[one.start : one.end]:
                     continue
                 parts = [
                     part[0]
                     for part in _WORD.finditer(titled, one.start, one.end)
                     if part[0] != text[slice(*part.span())]
                 ]
-                if isinstance(recognizer, Rules) or any(
-                    len(part) >= _LONG or part in given_names() for part in parts
-                ):
+                if ruled or any(len(part) >= _LONG or part in given_names() for part in parts):
                     yield one
 
     def mask(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:

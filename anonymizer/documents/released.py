@@ -26,7 +26,7 @@ from anonymizer.documents.texts.terms import Terms
 from anonymizer.documents.texts.text import Document
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gate import Page, Passed
-from anonymizer.gate.wording import persons_in_texts, purpose_texts
+from anonymizer.gate.wording import FOLDER, TITLE, WEB, persons_in_texts, purpose_texts
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
@@ -73,13 +73,19 @@ class ReleaseRun:
         documents = [one.document for one in sources]
         self._sanitizer = Sanitizer(documents, spec, engine, persons, first_pass, self._chain, corpus, labels)
 
-    @property
-    def dropped(self) -> tuple[str, ...]:
-        """What the formats leave out, and what is to be known of a text, a sentence each."""
+    def dropped(self, called: Mapping[str, str] | None = None) -> tuple[str, ...]:
+        """What the formats leave out, and what is to be known of a text, a sentence each.
+
+        Args:
+            called: what documents are called, by their own names; None is by these.
+        """
+        own = {one.name: one.name for one in self._sources} if called is None else called
         left_out = (
-            f"Left out of {one.name}: {sentence}" for one in self._sources for sentence in one.opened.dropped
+            f"Left out of {own[one.name]}: {sentence}"
+            for one in self._sources
+            for sentence in one.opened.dropped
         )
-        noted = (f"{one.name}: {sentence}" for one in self._sources for sentence in one.opened.noted)
+        noted = (f"{own[one.name]}: {sentence}" for one in self._sources for sentence in one.opened.noted)
         return tuple(dict.fromkeys((*left_out, *noted)))
 
     def treat(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[SanitizedFolder, ...]:
@@ -123,15 +129,23 @@ class ReleaseRun:
             return ()  # the originals would be searched for
         return named_first(self._sanitizer, self._engine, self._persons, treated, on_progress)
 
-    def persons_in_purpose(self, treated: Sequence[SanitizedFolder]) -> tuple[str, ...]:
-        """What is stated of the purpose and holds a word that must be gone, or a name; a sentence each.
+    def persons_in_wording(self, treated: Sequence[SanitizedFolder], output: str) -> tuple[str, ...]:
+        """What pages and manifest say in a user's words and holds a word that must be gone, or a name.
 
         Args:
             treated: all of them.
+            output: the name of the folder of the release.
+
+        Returns:
+            A sentence for each: entries of the purpose, the title, and the names of the folders of release
+            and web.
         """
-        texts = purpose_texts(self._spec.purpose)
-        if not texts:
-            return ()
+        texts = {
+            **purpose_texts(self._spec.purpose),
+            TITLE: self._spec.title,
+            FOLDER: output,
+            WEB: self._engine.name,
+        }
         own = (term for one in treated for term in self._sanitizer.terms(one))
         gone = Terms({*own, *self._sanitizer.shared.written})
         return persons_in_texts(

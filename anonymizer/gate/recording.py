@@ -79,9 +79,9 @@ class Recording:
         Raises:
             GateError: that is beyond what all releases of the table may spend.
         """
-        why = "" if declared is None else self.history.beyond(declared)
-        if why:
-            raise GateError([_budget(why).to_json()])
+        beyond = None if declared is None else self.history.beyond(declared)
+        if beyond:
+            raise GateError([Finding("budget", None, *beyond).to_json()])
 
     def beside(self, release: Release, dialect: Dialect, seed: int | None = None) -> Recording:
         """With what is left of k and l to somebody who has the releases before, too.
@@ -141,9 +141,9 @@ class Recording:
     def findings(self, release: Release) -> Iterator[Finding]:
         """What is found of a release beside those before."""
         loss = loss_of(release.guarantees)
-        why = self.history.beyond(loss)
-        if why:
-            yield _budget(why)
+        beyond = self.history.beyond(loss)
+        if beyond:
+            yield Finding("budget", None, *beyond)
         if loss is not None and not loss.of_persons and self.history.spent.of_persons:
             yield Finding(
                 "budget", None, _OF_ONE_ROW, "Write person and rows_per_person below [roles] again."
@@ -287,13 +287,3 @@ _OF_VALUES: Final = frozenset(
     {"distinct-l-diversity", "entropy-l-diversity", "recursive-cl-diversity", "anatomy"}
 )
 """Promises that do not hold of fewer than l values."""
-
-
-def _budget(why: str) -> Finding:
-    return Finding(
-        "budget",
-        None,
-        why,
-        "Lower epsilon, or release nothing more. `duetto anonymize releases DATA --limit-epsilon` raises the "
-        "limit, which is a decision about the people in the table.",
-    )

@@ -31,7 +31,10 @@ _COMMON: Final = 10
 _WORD: Final = re.compile(r"[^\W_]+")
 _STAFF: Final = ("[purpose] responsible", "[purpose] recipient")
 """Who answers and who receives has a name there, as a rule."""
-_TITLE: Final = "the title"
+TITLE: Final = "the title"
+WEB: Final = "the name of the web"
+FOLDER: Final = "the name of the folder"
+"""Places that specifications and commands share."""
 
 
 def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ def _sentences(found: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _carrier(place: str) -> str:
-    return "the report" if place == _TITLE else "the release"
+    return "the report" if place in {TITLE, WEB} else "the release"
 
 
 def purpose_texts(purpose: Purpose) -> Mapping[str, str]:
@@ -87,7 +90,7 @@ def _texts(spec: Spec) -> Mapping[str, str]:
     for one in spec.accept:
         of = f" of {one.column}" if one.column else ""
         found[f"the reason why {one.finding}{of} is accepted"] = one.why
-    found[_TITLE] = spec.title
+    found[TITLE] = spec.title
     return found | {f"the unit of {name}": column.unit for name, column in spec.schema.items()}
 
 

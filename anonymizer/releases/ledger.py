@@ -77,9 +77,10 @@ class Limit:
         if not 0 <= self.delta < 1:
             raise SpecError(f"The limit of delta is {self.delta}.", "Choose one in [0, 1), such as 1e-6.")
 
-    def allows(self, loss: PrivacyLoss) -> bool:
-        """Whether so much may be spent in all."""
-        return loss.epsilon <= self.epsilon * (1 + _ROUNDING) and loss.delta <= self.delta * (1 + _ROUNDING)
+    def passed_by(self, loss: PrivacyLoss) -> tuple[str, ...]:
+        """Which of epsilon and delta is more than may be spent in all."""
+        parts = {"epsilon": (loss.epsilon, self.epsilon), "delta": (loss.delta, self.delta)}
+        return tuple(name for name, (spent, most) in parts.items() if spent > most * (1 + _ROUNDING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,28 +179,34 @@ class History:
         """Those whose epsilon counts for one row of a person."""
         return tuple(one for one in self.counted if one.loss is not None and not one.loss.of_persons)
 
-    def beyond(self, loss: PrivacyLoss | None) -> str:
-        """Why another release would pass the limit, a sentence; "" if it does not.
+    def beyond(self, loss: PrivacyLoss | None) -> tuple[str, str] | None:
+        """Why another release would pass the limit, and what to do, sentences; None if it does not.
 
         Args:
             loss: of the other release; None if it claims no differential privacy, which passes every limit.
         """
         if self.limit is None:
-            return ""
+            return None
         most = f"{self.limit.epsilon:.6g} and delta {self.limit.delta:.6g}"
         if loss is None:
             return (
                 f"All releases of this table may spend epsilon {most}, and this one promises no differential "
-                "privacy, so that nothing bounds what it spends."
+                "privacy, so that nothing bounds what it spends.",
+                "Release with noise or as a synthetic table, or release nothing more.",
             )
         after, _ = self.with_another(loss)
-        if self.limit.allows(after):
-            return ""
+        passed = self.limit.passed_by(after)
+        if not passed:
+            return None
         before = self.spent
+        # --limit-epsilon alone sets the limit of delta to 0
+        options = "--limit-epsilon E" + " --limit-delta D" * (after.delta > 0)
         return (
             f"All releases of this table may spend epsilon {most}. Those before have spent "
             f"{before.epsilon:.6g} and {before.delta:.6g}; with this one it would be {after.epsilon:.6g} and "
-            f"{after.delta:.6g}."
+            f"{after.delta:.6g}.",
+            f"Lower {' and '.join(passed)}, or release nothing more. `duetto anonymize releases DATA "
+            f"{options}` raises the limit, which is a decision about the people in the table.",
         )
 
 

@@ -38,9 +38,9 @@ def document_cautions(
     web: str,
     leaks: bool,
     named: Collection[str],
-    dropped: Sequence[str] = (),
+    called: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """What must not be overlooked, a sentence each.
+    """What must not be overlooked beside what was found, a sentence each.
 
     Args:
         spec: of the sanitization.
@@ -48,15 +48,15 @@ def document_cautions(
         web: what the attacker searched.
         leaks: whether words were sent to another machine.
         named: documents whose persons are known by name.
-        dropped: what no format can release, and what was not read.
+        called: what documents are called, by their own names, on a page that names nobody; None is by these.
     """
-    found = [
-        f"Nobody was found in {web} by {spec.attack.words} words. Who searches elsewhere, or knows the "
-        "case, may find the person all the same: nothing more is promised."
-    ]
+    own = {one.name: one.name for one in treated} if called is None else called
+    left = [own[one.name] for one in treated if one.sanitized.left]
+    spared = [own[one.name] for one in treated if not spec.interest.size(one.label)]
+    found = []
     if leaks:
         found.append(f"Words of the confidential texts were sent to {web}, which may keep them.")
-    unnamed = [one.name for one in treated if one.name not in named]
+    unnamed = [own[one.name] for one in treated if one.name not in named]
     if unnamed:
         found.append(
             f"No name is known for {list_names(unnamed, 'documents')}: a search counts as successful from "
@@ -64,14 +64,14 @@ def document_cautions(
             "known."
         )
     found += [
-        f"The web holds {one.name} itself ({', '.join(one.own)}), which was set aside: whoever finds it "
-        "needs no search."
+        f"The web holds {own[one.name]} itself{_in_brackets(one.own) if called is None else ''}, which was "
+        "set aside: whoever finds it needs no search."
         for one in treated
         if one.own
     ]
     untold = [one for one in treated if not tells(one.sanitized.document.text, one.language)]
     for language in dict.fromkeys(one.language for one in untold):
-        those = [one.name for one in untold if one.language == language]
+        those = [own[one.name] for one in untold if one.language == language]
         found.append(
             f"Nothing in the text of {list_names(those, 'documents')} tells its language: it was read as "
             f"{LANGUAGE_NAMES[language]}, as was said or as the other documents are. In another language "
@@ -79,8 +79,10 @@ def document_cautions(
         )
     kept = [one for one in spec.decisions if one.keeps]
     if kept:
-        found.append(f"A person kept {len(kept)} places as they are; their reasons are in the manifest.")
-    left = [one.name for one in treated if one.sanitized.left]
+        found.append(
+            f"A person kept {_places(len(kept))} as written; the reasons are in the specification, and in "
+            "the manifest of a release."
+        )
     if left:
         found.append(
             "Searches by words that a person kept still lead to the person of "
@@ -90,14 +92,20 @@ def document_cautions(
         found.append(
             "No first pass was made: names, dates and codes are replaced only if a search used them."
         )
-    spared = [one.name for one in treated if not spec.interest.size(one.label)]
     if spared:
         found.append(
             f"Not attacked, since their label has no keywords: {list_names(spared, 'documents')}. Nothing is "
             "known of how well they protect."
         )
-    found += dropped
     return tuple(found)
+
+
+def _in_brackets(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})"
+
+
+def _places(number: int) -> str:
+    return f"{number:,} place{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,33 +113,68 @@ class FolderStory:
     """What the pages about a folder of documents tell.
 
     Attributes:
-        folder: the name of that of the originals.
         output: the name of that of the release.
         spec: of the sanitization.
         treated: the documents.
         web: what the attacker searched.
         released: the names that documents leave under, by their own.
-        cautions: from `document_cautions` and the like.
+        cautions: from `document_cautions` and the like; `promise` stands before them.
+        on_sheet: the same, where documents are called as they are released.
         attackers: how many documents they name rightly, before and after.
         made_by: the name that was stated, or "".
+        findings: for which the gate refuses the release, as plain values; empty if it does not.
     """
 
-    folder: str
     output: str
     spec: SanitizeSpec
     treated: Sequence[SanitizedFolder]
     web: str
     released: Mapping[str, str]
     cautions: Sequence[str]
+    on_sheet: Sequence[str]
     attackers: Sequence[NamedFirst] = ()
     made_by: str = ""
+    findings: Sequence[Mapping[str, str | None]] = ()
 
-    def report(self, manifest: Manifest | None) -> str:
+    @property
+    def promise(self) -> tuple[str, ...]:
+        """What is promised, and that nothing more is: one sentence, or none if searches find everybody."""
+        clear = [
+            one
+            for one in self.treated
+            if not self._is_found(one) and self.spec.interest.size(one.label)  # size 0 is not attacked
+        ]
+        if not clear:
+            return ()
+        words = f"{self.spec.attack.words} words"
+        said = (
+            f"Nobody was found in {self.web} by {words}"
+            if len(clear) == len(self.treated)
+            else f"Searches in {self.web} by {words} lead to none of the persons of {len(clear):,} of "
+            f"{len(self.treated):,} documents"
+        )
+        return (
+            f"{said}. Who searches elsewhere, or knows the case, may find the person all the same: nothing "
+            "more is promised.",
+        )
+
+    def report(self, manifest: Manifest) -> str:
         """The report, an HTML page; it holds the texts.
 
         Args:
-            manifest: as it is written; None if the gate refuses the release, so that nobody can sign.
+            manifest: as it is written.
         """
+        return self._report(manifest)
+
+    def report_refusal(self, findings: Sequence[Mapping[str, str | None]]) -> str:
+        """The report of a release that the gate refuses: why, and every change; nobody can sign it.
+
+        Args:
+            findings: as `GateError` has them.
+        """
+        return replace(self, findings=findings)._report(None)
+
+    def _report(self, manifest: Manifest | None) -> str:
         attack, treated = self.spec.attack, self.treated
         facts = [
             ("Specification", self.spec.title or "without a title"),
@@ -153,14 +196,16 @@ class FolderStory:
             signing=signing,
             judgment=self._judgment,
             known=self._known,
+            findings=self.findings,
             documents=list(treated),
+            found=[one.name for one in treated if self._is_found(one)],
             released=self.released,
             before=self._before,
             after=self._after,
             searches=f"{sum(one.searches for one in treated):,}",
             changes=sum(len(one.sanitized.edits) for one in treated),
             characters=sum(len(one.sanitized.document.text) for one in treated),
-            cautions=list(self.cautions),
+            cautions=[*self.promise, *self.cautions],
             causes=_CAUSES,
             attackers=[(one, [_rate(one, stage) for stage in STAGES]) for one in self.attackers],
             stages=STAGES,
@@ -187,24 +232,41 @@ class FolderStory:
         return [one.sentence() for one in figures_for(self.spec, self.treated)]
 
     @property
+    def _judgment_in_short(self) -> tuple[str, ...]:
+        """The same for the sheet, and before it what is known of overlooked names."""
+        known = [one.short() for one in figures_for(self.spec, self.treated)]
+        return (*known, *self._searched, *map(_attacker_in_short, self.attackers))
+
+    @property
     def _before(self) -> str:
         return _documents([bool(one.found_before) for one in self.treated])
 
     @property
     def _after(self) -> str:
-        return _documents([bool(one.sanitized.left) for one in self.treated])
+        return _documents(list(map(self._is_found, self.treated)))
+
+    def _is_found(self, one: SanitizedFolder) -> bool:
+        """Whether a search leads to the person as the text leaves, by the gate's own searches, too."""
+        again = any(each["rule"] == "search" and each["column"] == one.name for each in self.findings)
+        return again or bool(one.sanitized.left)
 
     @property
     def _judgment(self) -> tuple[str, ...]:
-        """What the attacker can do, and when this holds; no word of a text is in it."""
-        attack = self.spec.attack
+        """What attackers can do, and when this holds; no word of a text is in it."""
+        return (
+            *self._searched,
+            *(f"{said[:1].upper()}{said[1:]}." for said in map(attacker_sentence, self.attackers)),
+        )
+
+    @property
+    def _searched(self) -> tuple[str, ...]:
+        attack, would = self.spec.attack, "would be" if self.findings else "are"
         return (
             f"Searches in {self.web} by up to {attack.keywords} words together, of the {attack.words} most "
-            f"informative ones, lead to the persons of {self._after} documents as they are released; before "
-            f"words were replaced for this, to those of {self._before}.",
+            f"informative ones, lead to the persons of {self._after} documents as they {would} released; "
+            f"before words were replaced for this, to those of {self._before}.",
             "This holds if the attacker searches there and nowhere else, and knows nothing of the case "
             "beside the text.",
-            *(f"{said[:1].upper()}{said[1:]}." for said in map(attacker_sentence, self.attackers)),
         )
 
     def _signing(self, manifest: Manifest) -> Signing:
@@ -218,8 +280,9 @@ class FolderStory:
         causes: Counter[str] = Counter(edit.cause for one in self.treated for edit in one.edits)
         return sheet(
             self._title,
-            f"{self.folder} → {self.output}",
-            replace(signing, judgment=(*self._judgment, *self._known)),
+            # not the name of their folder, nor of files: the sheet names nobody
+            f"{_documents_of(len(self.treated))} → {self.output}",
+            replace(signing, judgment=self._judgment_in_short),
             {
                 "Files": list(manifest.files),
                 "Languages": [f"{name} ({count:,})" for name, count in languages.items()],
@@ -233,7 +296,7 @@ class FolderStory:
                 Tile(self._after, "found by searching, after", worst=not self._after.startswith("0 ")),
                 Tile(f"{causes.total():,}", "changes"),
             ],
-            self.cautions,
+            [*self.promise, *self.on_sheet],
         )
 
     @property
@@ -261,7 +324,8 @@ class KnownOfTexts:
         documents: how many.
         kind: of text, as it was said; "" if it was not.
         figure: what was measured of it; None where nothing was.
-        why: nothing is known, a sentence; "" where something is.
+        why: nothing is known; "" where something is.
+        way: to know something, a sentence; "" where something is known.
     """
 
     language: Language
@@ -269,18 +333,30 @@ class KnownOfTexts:
     kind: str
     figure: FirstPassFigure | None
     why: str
+    way: str = ""
 
     def sentence(self) -> str:
         """For people."""
-        of = (
-            f"{self.documents:,} {LANGUAGE_NAMES[self.language]} document{'' if self.documents == 1 else 's'}"
-        )
         if self.figure is not None:
-            return f"What is known of {of}: {self.figure.sentence()}"
+            return f"What is known of {self._of}: {self.figure.sentence()}"
+        return f"{self.short()} {self.way}".rstrip()
+
+    def short(self) -> str:
+        """The same in two lines of a sheet."""
+        if self.figure is None:
+            return (
+                "No figure is known of how many names and other identifiers the first pass overlooks in "
+                f"{self._of}: {self.why}."
+            )
         return (
-            f"No figure is known of how many names and other identifiers the first pass overlooks in {of}: "
-            f"{self.why}"
+            f"What is known of {self._of}: the first pass alone hides {self.figure.direct_whole:,} of "
+            f"{self.figure.direct:,} direct identifiers in invented texts of this kind, and misses more in "
+            "real ones."
         )
+
+    @property
+    def _of(self) -> str:
+        return _documents_of(self.documents, LANGUAGE_NAMES[self.language])
 
     def to_values(self) -> dict[str, Any]:
         """As plain values; `figure` is None where nothing is known."""
@@ -289,7 +365,7 @@ class KnownOfTexts:
             "documents": self.documents,
             "kind": self.kind,
             "figure": self.figure and self.figure.to_values(),
-            "why": self.why,
+            "why": f"{self.why}. {self.way}".rstrip() if self.why else "",
         }
 
 
@@ -308,36 +384,48 @@ def figures_for(spec: SanitizeSpec, treated: Sequence[SanitizedFolder]) -> tuple
 
 def _known_of_texts(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
     figure = figure_of(language, spec.kind)
-    why = ""
+    why = way = ""
     if not spec.kind:
-        kinds = ", ".join(kinds_of_text(language))
-        why = (
-            f"their kind is not said. Name it (--kind) if it is one of those that were measured ({kinds}), "
-            "or measure texts of yours by duetto recognizer evaluate."
+        why, kinds = "their kind is not said", ", ".join(kinds_of_text(language))
+        way = (
+            f"Name it (--kind) if it is one of those that were measured ({kinds}), or measure texts of yours "
+            "by duetto recognizer evaluate."
         )
     elif figure is None:
-        why = (
-            f"texts of the kind {spec.kind!r} were not measured in {LANGUAGE_NAMES[language]}. Measure some "
-            "of yours by duetto recognizer evaluate."
-        )
+        why = f"texts of the kind {spec.kind!r} were not measured in {LANGUAGE_NAMES[language]}"
+        way = "Measure some of yours by duetto recognizer evaluate."
     elif spec.direct != Direct():
-        why = "the first pass was measured as it is without [direct], which this specification changes."
-    return KnownOfTexts(language, count, spec.kind, None if why else figure, why)
+        why = "the first pass was measured as it is without [direct], which this specification changes"
+    return KnownOfTexts(language, count, spec.kind, None if why else figure, why, way)
 
 
 def attacker_sentence(one: NamedFirst) -> str:
     """What an attacker who names one document of the web achieves, in the originals and in what leaves."""
-    way = "searches" if one.attacker == "search" else "compares whole texts"
-    right = (
+    said = [f"{_rate(one, stage)} in the {name}" for stage, name in _NAMED.items()]
+    return f"an attacker who {_way(one)} names {_right(one)} first for {', '.join(said)}"
+
+
+def _attacker_in_short(one: NamedFirst) -> str:
+    return f"An attacker who {_way(one)} names {_right(one)} first for {_rate(one, 'released')} as released."
+
+
+def _right(one: NamedFirst) -> str:
+    return (
         "the right text of the web" if one.reference == "known names" else "the text nearest to the original"
     )
-    said = [f"{_rate(one, stage)} in the {name}" for stage, name in _NAMED.items()]
-    return f"an attacker who {way} names {right} first for {', '.join(said)}"
+
+
+def _way(one: NamedFirst) -> str:
+    return "searches" if one.attacker == "search" else "compares whole texts"
 
 
 def _rate(one: NamedFirst, stage: Stage) -> str:
     low, high = one.interval(stage)
     return f"{one.first[stage]:,} of {one.documents:,} [{low:.2f}, {high:.2f}]"
+
+
+def _documents_of(number: int, what: str = "") -> str:
+    return f"{number:,} {what}{' ' if what else ''}document{'' if number == 1 else 's'}"
 
 
 def _documents(which: Sequence[bool]) -> str:

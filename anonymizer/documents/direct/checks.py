@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final
 
 from anonymizer.documents.direct.gazetteers import words_of, words_of_list
-from anonymizer.documents.direct.lexicon import is_common
+from anonymizer.documents.direct.lexicon import NOUN, is_common
 from anonymizer.documents.languages.vocabulary import FUNCTION_WORDS
 from anonymizer.documents.texts.text import Language
 from commons.tabular.column_names import label_words
@@ -58,6 +58,13 @@ _NO_VALUES: Final = frozenset(
     for word in one.split()
 ) | frozenset(word for words in label_words().values() for word in words)
 """Not names: further words of fields, which stand beside one in tables."""
+_NO_PERSONS: Final = frozenset(
+    word.lower()
+    for language in ("de", "fr", "en")
+    for name in ("family", "role", "not_name", "field", "label", "title", "organization")
+    for word in words_of(language, name)
+) - words_of_list("month")
+"""What a list of persons may name beside names, which professions and months are."""
 _OTHERS: Final = frozenset(
     {"the", "a", "an", "this", "that", "his", "her", "their", "my", "our", "no", "not"}
 )
@@ -198,6 +205,16 @@ def filled(text: str) -> int:
     if all(word.lower() in _NO_VALUES for word in words) or words[0] in _OPENERS:
         return 0
     return called(text)
+
+
+def listed(text: str) -> int:
+    """One of a list of persons, whatever word it is, but those that say what somebody is."""
+    return 0 if text.lower() in _NO_PERSONS else titled(text)
+
+
+def patient(text: str) -> int:
+    """A name behind a German "Pat.", where the noun of a note without verbs may stand, too."""
+    return 0 if NOUN.search(text.split(" ", maxsplit=1)[0]) else filled(text)
 
 
 def small_named(text: str) -> int:

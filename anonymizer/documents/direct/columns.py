@@ -1,73 +1,135 @@
-"""Names below a heading that says so, in tables that a text is written with."""
+"""Names below a heading that says so, in tables of a format and in tables that a text is written with."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from typing import Final
 
 from anonymizer.documents.direct.gazetteers import words_of
-from anonymizer.documents.texts.text import Language, Span
+from anonymizer.documents.texts.text import Language, Span, TableSpans
 
-_CELLS: Final = {"|": re.compile(r"[^|\n]+"), ";": re.compile(r"[^;\n]+"), "\t": re.compile(r"[^\t\n]+")}
-"""By what parts them. Commas part names, too, and blanks words."""
+_PARTS: Final = {"|": r"[^|\n]*", ";": r"[^;\n]*", "\t": r"[^\t\n]*", ",": r'"[^"\n]*"(?=,|$)|[^,\n]*'}
+"""Cells by what parts them. Blanks part words, too."""
+_CELLS: Final = {sign: re.compile(rf"(?:^|{re.escape(sign)})({cell})") for sign, cell in _PARTS.items()}
 _LINE: Final = re.compile(r"[^\n]+")
 _LONGEST: Final = 60
 """Characters of a name."""
+_HEADING: Final = 3
+"""Words of a heading between commas, which stand in sentences, too."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
-_Cell = tuple[int, str]
-"""Where it begins, and its text without blanks around it."""
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """Some characters of a text without blanks and quotes around them."""
+
+    start: int
+    said: str
+
+    @classmethod
+    def of(cls, text: str, start: int, end: int) -> _Cell:
+        said = text[start:end]
+        return cls(start + len(said) - len(said.lstrip(' \t"')), said.strip(' \t"'))
 
 
 def named_cells(text: str, language: Language) -> Iterator[Span]:
     """Where names stand in the columns of tables that are headed Name, Patient and so on.
 
-    A table is two lines or more, one behind the other, with as many cells parted by bars, semicolons or tabs.
+    A table is two lines or more, one behind the other, with cells parted by bars, semicolons, tabs or commas;
+    where blanks stand behind commas, as in sentences, it is three lines or more, and all headings are known.
+    Lines with as many cells have the same headings.
 
     Args:
         text: of a document.
         language: of its headings.
     """
     lines = [one.span() for one in _LINE.finditer(text)]
-    for sign, cell in _CELLS.items():
-        rows = [_cells(text, cell, *line) if text.count(sign, *line) else [] for line in lines]
-        for count, table in groupby(rows, key=len):
-            if count > 1:
-                yield from _below(list(table), language)
+    for sign in _CELLS:
+        for parted, together in groupby(lines, key=lambda line, sign=sign: text.count(sign, *line) > 0):  # type: ignore[misc]
+            if parted:
+                tables = defaultdict(list)
+                for line in together:
+                    row = _row(text, sign, *line)
+                    tables[len(row)].append(row)
+                for table in tables.values():
+                    if sign != "," or _is_list(text, table, language):
+                        yield from _below(table, language)
 
 
-def _cells(text: str, pattern: re.Pattern[str], start: int, end: int) -> list[_Cell]:
-    found = []
-    for one in pattern.finditer(text, start, end):
-        said = one[0].strip()
-        if said or one.end() < end:
-            found.append((one.start() + len(one[0]) - len(one[0].lstrip()), said))
-    if found and not found[0][1] and pattern is _CELLS["|"]:
-        found = found[1:]  # the blank before a bar at the beginning of a line
-    return found
+def named_in_table(text: str, table: TableSpans, language: Language) -> Iterator[Span]:
+    """The same in a table of a format, whose cells stand in lines of their own.
+
+    Args:
+        text: of a document.
+        table: where its cells stand.
+        language: of its headings.
+    """
+    yield from _below([[_Cell.of(text, *cell) for cell in row] for row in table], language)
+
+
+def _row(text: str, sign: str, start: int, end: int) -> list[_Cell]:
+    line = text[start:end]
+    if sign == "|":  # bars may stand around a line
+        line = line.rstrip().removesuffix("|")
+        inside = line.lstrip().removeprefix("|")
+        start, line = start + len(line) - len(inside), inside
+    return [_Cell.of(text, start + one.start(1), start + one.end(1)) for one in _CELLS[sign].finditer(line)]
+
+
+def _is_list(text: str, table: Sequence[Sequence[_Cell]], language: Language) -> bool:
+    """Whether lines with commas are a table, and no sentences."""
+    head = [cell.said for cell in table[0]]
+    if any(text[cell.start - 1] == " " for row in table for cell in row[1:] if cell.said):
+        known = all(_is_field(said, language) or _is_heading(said, language) for said in head)
+        return len(table) > 2 and known
+    return len(table) > 1 and all(0 < len(said.split()) <= _HEADING for said in head)
 
 
 def _below(table: Sequence[Sequence[_Cell]], language: Language) -> Iterator[Span]:
-    """The cells below the headings, of rows with as many cells."""
+    """The cells below the headings."""
     head, *rows = table
-    for at, (_, heading) in enumerate(head):
-        if _is_field(heading, language):
-            for start, said in (row[at] for row in rows):
+    for at, heading in enumerate(head):
+        if not _is_field(heading.said, language):
+            continue
+        below = [row[at] for row in rows if at < len(row)]
+        if _are_labels([cell.said for cell in below], language):
+            continue  # a form: labels stand one below the other, and what they say beside them
+        for cell in below:
+            for line in _LINE.finditer(cell.said):
+                said = line[0].strip()
                 is_name = _LETTER.search(said) and not re.search(r"\d", said) and len(said) <= _LONGEST
-                if is_name and not _is_field(said, language):
+                if is_name and not _is_field(said, language) and not _is_heading(said, language):
+                    start = cell.start + line.start() + len(line[0]) - len(line[0].lstrip())
                     yield start, start + len(said)
 
 
+def _are_labels(below: Sequence[str], language: Language) -> bool:
+    """Whether labels stand in a column, and no names: the first one, or most; a list may end with one."""
+    labels = [_is_heading(said, language) for said in below if said and not _is_field(said, language)]
+    return any(labels[:1]) or 2 * sum(labels) > len(labels)
+
+
 def _is_field(heading: str, language: Language) -> bool:
-    words = [word for word in re.split(r"[\s,/&*:#]+", heading.lower()) if word]
-    return bool(words) and (
-        heading.strip(" *:#").lower() in _fields(language) or all(word in _fields(language) for word in words)
-    )
+    words = [word for word in re.split(r"[\s,/&*:#_]+", heading.lower()) if word]
+    fields = _fields(language)
+    return bool(words) and (" ".join(words) in fields or all(word in fields for word in words))
+
+
+def _is_heading(said: str, language: Language) -> bool:
+    """Whether something is a label of what is no name."""
+    return said.endswith((":", "：")) or said.lower().rstrip(" .") in _headings(language)
 
 
 @cache
 def _fields(language: Language) -> frozenset[str]:
     return frozenset(word.lower() for word in words_of(language, "field"))
+
+
+@cache
+def _headings(language: Language) -> frozenset[str]:
+    return frozenset(word.lower().rstrip(".") for word in words_of(language, "heading"))

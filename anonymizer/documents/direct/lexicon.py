@@ -75,7 +75,7 @@ _ADVERBS: Final = frozenset(
 )
 """German adverbs that end as adjectives do."""
 _INFLECTED: Final = re.compile(r"e[rsnm]?$")
-_NOUN: Final = re.compile(r"(?:tion|heit|keit|schaft|tät|ismus|globin|inin|itis|\w{4}ung)$")
+NOUN: Final = re.compile(r"(?:tion|heit|keit|schaft|tät|ismus|globin|inin|itis|\w{4}ung)$")
 """Ends of German nouns."""
 _ELIDED: Final = re.compile(r"(?:[dlDL]|[dD]ell)['’](?=[^\W\d_])")
 """A particle without a blank behind it: d'Hondt."""
@@ -154,7 +154,7 @@ class Lexicon:
         common surnames, and does not tell them from nouns.
         """
         word = words[at]
-        if self.language != "de" or word.tag != "name" or self._begins(words, at) or _NOUN.search(word.text):
+        if self.language != "de" or word.tag != "name" or self._begins(words, at) or NOUN.search(word.text):
             return False
         before = words[at - 1]
         inflected = (

@@ -36,7 +36,7 @@ class Rule:
         kind: of what it finds.
         pattern: a regular expression; what its group "it" matches is the identifier, else the whole match.
         language: in which it is used; None for all.
-        check: what the pattern cannot say.
+        check: what the pattern cannot say of an identifier.
         each: an expression for the identifiers within a match, where one match lists several.
     """
 
@@ -100,15 +100,16 @@ def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
     pattern = _compile(rule.pattern)
     group = "it" if "it" in pattern.groupindex else 0
     for match in pattern.finditer(text):
-        start, end = match.span(group)
-        if rule.check is not None:
-            end = start + rule.check(text[start:end])
-        if start == end:
-            continue
-        if rule.each is None:
-            yield start, end
-        else:
-            yield from (one.span() for one in _compile(rule.each).finditer(text, start, end))
+        within = match.span(group)
+        every = (
+            [within]
+            if rule.each is None
+            else [one.span() for one in _compile(rule.each).finditer(text, *within)]
+        )
+        for start, end in every:
+            reach = end if rule.check is None else start + rule.check(text[start:end])
+            if start < reach:
+                yield start, reach
 
 
 def _outermost(hits: list[Found]) -> tuple[Found, ...]:

@@ -39,7 +39,7 @@ class Sudachi:
 
     def find(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """All names in a text whose words Sudachi has tagged."""
-        hits = [*self._persons(words), *self._places(words)]
+        hits = [*self._persons(document.text, words), *self._places(words)]
         hits += [
             Found(*run.span(), "PERSON", self.name)
             for run in _FOREIGN.finditer(document.text)
@@ -56,14 +56,14 @@ class Sudachi:
             if read is not None and read[1] not in _not_names():
                 yield Found(*read.span(1), "PERSON", self.name)
 
-    def _persons(self, words: Sequence[Word]) -> Iterator[Found]:
+    def _persons(self, text: str, words: Sequence[Word]) -> Iterator[Found]:
         at = 0
         while at < len(words):
             begins = words[at].tag == "person" or _is_introduced(words, at)
             if not begins:
                 at += 1
                 continue
-            end = _reach(words, at)
+            end = _reach(text, words, at)
             yield Found(words[at].start, words[end - 1].end, "PERSON", self.name)
             at = end
 
@@ -132,7 +132,7 @@ def _role() -> frozenset[str]:
     return frozenset((*words_of("ja", "role"), *words_of("ja", "profession")))
 
 
-def _reach(words: Sequence[Word], at: int) -> int:
+def _reach(text: str, words: Sequence[Word], at: int) -> int:
     """Before which word the name ends that begins at one: names and unknown words that touch belong to it."""
     end, length, parts = at + 1, len(words[at].text), 1
     while end < len(words) and parts < 4:
@@ -146,10 +146,23 @@ def _reach(words: Sequence[Word], at: int) -> int:
             and word.tag in {"noun", "name", "place", "number", "adjective"}
             and _can_be_given(word)
         )
+        joins = joins or (parts == 1 and _is_given(text, words, end))
         if not joins:
             break
         end, length, parts = end + 1, length + len(word.text), parts + 1
     return end
+
+
+def _is_given(text: str, words: Sequence[Word], at: int) -> bool:
+    """Whether one character behind a surname and a blank is a first name: 星野 光は."""
+    word, after = words[at], words[at + 1] if at + 1 < len(words) else None
+    return (
+        words[at - 1].tag == "person"
+        and len(word.text) == 1
+        and _KANJI.fullmatch(word.text) is not None
+        and text[words[at - 1].end : word.start] in {" ", "　"}
+        and (after is None or after.start > word.end or after.tag in {"function", "symbol"})
+    )
 
 
 def _can_be_given(word: Word) -> bool:

@@ -120,7 +120,7 @@ def read(path: Path, *, encoding: str = "", limits: Limits | None = None) -> Fol
             problems.append(problem)
             continue
         digest = hashlib.sha256(data).hexdigest()
-        sources.append(Source(Document(name, opened.text), opened, form, digest))
+        sources.append(Source(Document(name, opened.text, opened.tables), opened, form, digest))
     if len(problems) == 1:
         raise problems[0]
     if problems:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from anonymizer.documents.texts.edits import Edit
+from anonymizer.documents.texts.text import TableSpans
 
 
 class Opened(Protocol):
@@ -14,6 +15,11 @@ class Opened(Protocol):
     @property
     def text(self) -> str:
         """All that people can read in it, in one text; edits are about its characters."""
+        ...
+
+    @property
+    def tables(self) -> tuple[TableSpans, ...]:
+        """Where the cells of its tables stand in the text; empty if the format has no tables."""
         ...
 
     @property

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from anonymizer.documents.formats.characters import writable
 from anonymizer.documents.texts.edits import Edit, apply_edits
+from anonymizer.documents.texts.text import Span, TableSpans
 from anonymizer.errors import TableError
 
 TEXT: Final = "text"
 TAIL: Final = "tail"
 """Where a piece stands at its element; every other place is an attribute of that name."""
+_EMPTY: Final = (0, 0)
+"""Where the text of an empty cell stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,50 @@ class Flow:
     def text(self) -> str:
         """All together."""
         return "".join(self.parts)
+
+
+def table_spans(
+    flow: Flow, numbers: Mapping[Any, int], tables: Iterable[Iterable[Iterable[tuple[Any, int, int]]]]
+) -> tuple[TableSpans, ...]:
+    """Where the cells of tables stand in a text.
+
+    Args:
+        flow: the text.
+        numbers: of elements, as its pieces have them.
+        tables: by rows, each cell as its element, and how many columns and rows it covers.
+    """
+    places: dict[int, list[Piece]] = {}
+    for piece in flow.pieces:
+        if piece.place in {TEXT, TAIL}:
+            places.setdefault(piece.node, []).append(piece)
+
+    def span(cell: Any) -> Span:
+        own = [
+            one
+            for node in cell.iter()
+            for one in places.get(numbers[node], ())
+            if node is not cell or one.place == TEXT
+        ]
+        return (min(one.start for one in own), max(one.end for one in own)) if own else _EMPTY
+
+    return tuple(filter(None, (tuple(_spans_of(rows, span)) for rows in tables)))
+
+
+def _spans_of(
+    rows: Iterable[Iterable[tuple[Any, int, int]]], span: Callable[[Any], Span]
+) -> Iterator[tuple[Span, ...]]:
+    """The rows of a table; what a cell covers beside and below itself is empty."""
+    covered: dict[int, int] = {}  # rows that are still covered, by column
+    for row in rows:
+        taken, found = covered, list[Span]()
+        covered = {column: left - 1 for column, left in taken.items() if left > 1}
+        for cell, wide, high in row:
+            while len(found) in taken:
+                found.append(_EMPTY)
+            if high > 1:
+                covered |= dict.fromkeys(range(len(found), len(found) + wide), high - 1)
+            found += [span(cell), *[_EMPTY] * (wide - 1)]
+        yield tuple(found)
 
 
 def changes(text: str, pieces: Sequence[Piece], edits: Sequence[Edit]) -> Iterator[tuple[Piece, str]]:

@@ -13,6 +13,7 @@ from anonymizer.documents.formats.characters import (
     writable,
 )
 from anonymizer.documents.texts.edits import Edit, apply_edits
+from anonymizer.documents.texts.text import TableSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class PlainText:
     ending: str = ".txt"
     dropped: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
+    tables: tuple[TableSpans, ...] = field(default=(), init=False)
 
     def apply_edits(self, edits: Sequence[Edit]) -> bytes:
         """The file with edits made."""

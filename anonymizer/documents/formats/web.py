@@ -17,7 +17,7 @@ from anonymizer.documents.formats.characters import (
     known_encoding,
     remove_unseen,
 )
-from anonymizer.documents.formats.pieces import TAIL, TEXT, Flow, Piece, changes, put
+from anonymizer.documents.formats.pieces import TAIL, TEXT, Flow, Piece, changes, put, table_spans
 from anonymizer.documents.formats.tags import (
     BLOCKS,
     FIXED,
@@ -31,6 +31,7 @@ from anonymizer.documents.formats.tags import (
     WORDS,
 )
 from anonymizer.documents.texts.edits import Edit
+from anonymizer.documents.texts.text import TableSpans
 from anonymizer.errors import FileError
 
 _DEEPEST: Final = 200
@@ -54,6 +55,7 @@ class Page:
     noted: tuple[str, ...] = field(default=(), init=False)
     root: Any = field(repr=False)
     pieces: tuple[Piece, ...] = field(repr=False)
+    tables: tuple[TableSpans, ...] = field(default=(), repr=False)
     ending: str = ".html"
 
     def apply_edits(self, edits: Sequence[Edit]) -> bytes:
@@ -85,7 +87,9 @@ class Web:
         said = {INVISIBLE} if page != raw else set()
         root, flow = _steady(name, page, said)
         text = check_not_empty(name, flow.text)
-        return Page(text, tuple(sorted(said)), root, tuple(flow.pieces))
+        numbers = {node: number for number, node in enumerate(root.iter())}
+        tables = table_spans(flow, numbers, map(_rows, root.iter("table")))
+        return Page(text, tuple(sorted(said)), root, tuple(flow.pieces), tables)
 
     def strings(self, data: bytes) -> Iterator[str]:
         """All texts, attributes and comments of a page that was written."""
@@ -260,6 +264,14 @@ def _steady(name: str, page: str, said: set[str]) -> tuple[Any, Flow]:
             return root, flow
         said = set()  # what is left out of our own markup was not in the file
     raise FileError(f"{name} has elements that cannot be nested as they are.", "Simplify the page.")
+
+
+def _rows(table: Any) -> Iterator[Iterator[tuple[Any, int, int]]]:
+    """The cells of a table by rows, without those of tables in it."""
+    for row in table.iter("tr"):
+        if next(row.iterancestors("table")) is table:
+            cells = (one for one in row if one.tag in {"td", "th"})
+            yield ((one, int(one.get("colspan", "1")), int(one.get("rowspan", "1"))) for one in cells)
 
 
 def _serialize(root: Any) -> bytes:

@@ -27,7 +27,7 @@ from anonymizer.documents.formats.package import (
     check_parts,
     pack,
 )
-from anonymizer.documents.formats.pieces import TEXT, Flow, Piece, changes, put
+from anonymizer.documents.formats.pieces import TEXT, Flow, Piece, changes, put, table_spans
 from anonymizer.documents.formats.wordml import (
     COMMENTS,
     PICTURES,
@@ -41,6 +41,7 @@ from anonymizer.documents.formats.wordml import (
     prune,
 )
 from anonymizer.documents.texts.edits import Edit
+from anonymizer.documents.texts.text import TableSpans
 from anonymizer.errors import FileError
 
 _BROKEN: Final = (
@@ -93,6 +94,7 @@ class WordFile:
     noted: tuple[str, ...] = field(default=(), init=False)
     parts: Mapping[str, Any] = field(repr=False)
     pieces: tuple[Piece, ...] = field(repr=False)
+    tables: tuple[TableSpans, ...] = field(default=(), repr=False)
     even: bool = False
     ending: str = ".docx"
 
@@ -134,7 +136,12 @@ class WordDocuments:
             said.add(_SETTINGS)
         flow = _flow(parts)
         return WordFile(
-            check_not_empty(name, flow.text), tuple(sorted(said)), parts, tuple(flow.pieces), even
+            text=check_not_empty(name, flow.text),
+            dropped=tuple(sorted(said)),
+            parts=parts,
+            pieces=tuple(flow.pieces),
+            tables=_tables(parts, flow),
+            even=even,
         )
 
     def strings(self, data: bytes) -> Iterator[str]:
@@ -217,6 +224,23 @@ def _flow(parts: Mapping[str, Any]) -> Flow:
         elif node.tag == f"{W}tab":
             flow.separate("\t")
     return flow
+
+
+def _tables(parts: Mapping[str, Any], flow: Flow) -> tuple[TableSpans, ...]:
+    nodes = [node for root in parts.values() for node in root.iter()]
+    numbers = {node: number for number, node in enumerate(nodes)}
+    return table_spans(flow, numbers, (_rows(node) for node in nodes if node.tag == f"{W}tbl"))
+
+
+def _rows(table: Any) -> Iterator[Iterator[tuple[Any, int, int]]]:
+    """The cells of a table by rows; those that others cover are there, and empty."""
+    for row in table.iterchildren(f"{W}tr"):
+        yield ((cell, _width(cell), 1) for cell in row.iterchildren(f"{W}tc"))
+
+
+def _width(cell: Any) -> int:
+    span = cell.find(f"{W}tcPr/{W}gridSpan")
+    return 1 if span is None else int(span.get(f"{W}val"))
 
 
 def _serialize(root: Any) -> bytes:

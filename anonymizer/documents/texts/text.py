@@ -17,6 +17,9 @@ prepositions, conjunctions, particles and the like."""
 Span = tuple[int, int]
 """From a character of a text to before another, as in `text[start:end]`."""
 
+TableSpans = tuple[tuple[Span, ...], ...]
+"""Where the cells of a table stand, by rows; one that covers several columns is followed by empty ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -49,10 +52,12 @@ class Document:
     Attributes:
         name: the path below its folder, with "/" between the parts.
         text: what people read of it; never part of a repr, since it is confidential.
+        tables: of its format, such as those of Word, where their cells stand in the text.
     """
 
     name: str
     text: str = field(repr=False)
+    tables: tuple[TableSpans, ...] = field(default=(), repr=False)
 
 
 _ACCENTS = re.compile("[\u0300-\u036f\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")

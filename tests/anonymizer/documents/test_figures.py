@@ -109,7 +109,7 @@ def run(tmp_path):
 
 
 def first_line(page):
-    body = page.partition("<main")[2] or page.partition("<body")[2]
+    body = page.partition('<div class="body"')[2]  # behind the sheet, which is there in print alone
     return " ".join(re.sub(r"<style>.*?</style>|<[^>]*>", " ", body.partition(">")[2], flags=re.S).split())
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from itertools import product
 
+import docx
 import pytest
 
 from anonymizer.documents.direct.columns import named_cells
+from anonymizer.documents.first_pass import Reading
+from anonymizer.documents.formats.registry import format_of
+from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.texts.disguise import as_typed, in_title_case, undisguise
-from tests.anonymizer.documents.test_everyday_texts import hides, masked
+from anonymizer.documents.texts.text import Document, Language
+from tests.anonymizer.documents.test_everyday_texts import hides, masked, recognizers
 
 
 @pytest.mark.parametrize("name", ["Hans-Peter", "Anna-Lena", "Marie-Luise", "Ann-Kathrin", "Tim-Oliver"])
@@ -185,15 +191,158 @@ def test_other_fields_and_headings_are_no_names() -> None:
         ("Nom, prénom\tVille\nPetit Claire\tLyon", "fr", ["Petit Claire"]),
         ("|氏名|備考|\n|南 中|良好|", "ja", ["南 中"]),
         ("Name | Note\nonly | one | more\nName: Rosa", "en", []),
+        ("Nachname,Vorname,Telefon\nKurz,August,0731 1\n", "de", ["Kurz", "August"]),
+        ('Name,Age\n"May, Grace",7\nBanks,8', "en", ["May, Grace", "Banks"]),
+        ("Nom,Prénom\nPetit,Rose\nRoux,Aimé", "fr", ["Petit", "Rose", "Roux", "Aimé"]),
+        ("氏名,電話\n星野 光,090\n", "ja", ["星野 光"]),
+        ("Surname, Age\nBanks, 8\nMay, 7", "en", ["Banks", "May"]),
+        ("first_name,age\nHope,8", "en", ["Hope"]),
+        ("Es kamen Vater, Mutter, Onkel und\ndanach, wie immer, Hans\nund, wie es hieß, Eva", "de", []),
+        ("Name, Vorname\nDas steht oben, wie gesagt.", "de", []),
+        ("Nr;Name;Ort\n1;;Ulm\n2;Sommer;Ulm", "de", ["Sommer"]),
+        ("Nr;Name\n1;Kurz\n2;Lang;links;rechts\n3;Sommer", "de", ["Kurz", "Sommer"]),
+        ("| Nr | Name |\n| | Kurz |\n", "de", ["Kurz"]),
+        ("Name\tKurz\nGeburtsdatum:\t1.2.44\nHausarzt\tWolf", "de", []),
+        ("Name;Kurz\nKrankenkasse;AOK", "de", []),
+        ("Name;Kurz;Vorname;Eva\nAlter;9;Station;B", "de", []),
+        ("Name;Alter\nKurz;9\nDatum;heute", "de", ["Kurz"]),
     ],
 )
 def test_columns_of_names(text: str, language: str, names: list[str]) -> None:
-    assert [text[start:end] for start, end in named_cells(text, language)] == names
+    assert [text[start:end] for start, end in sorted(named_cells(text, language))] == names
+
+
+ROWS = (("Nachname", "Vorname", "Telefon"), ("Kurz", "August", "0731 5001123"), ("Sommer", "Rosa", ""))
+PROSE = "Die Liste wurde am Montag von der Verwaltung geschickt und ist nicht vollständig."
+
+
+def html_table(rows: list[list[str]]) -> str:
+    lines = (f"<tr>{''.join(row)}</tr>" for row in rows)
+    return f"<table>{''.join(lines)}</table>"
+
+
+def masked_file(name: str, data: bytes, language: Language) -> list[str]:
+    """What the first pass hides of a file."""
+    opened = format_of(name).open(name, data)
+    words = tagger_of(opened.text, language).words(opened.text)
+    document = Document(name, opened.text, opened.tables)
+    found = Reading.of(document, words, language).mask(*recognizers(language))
+    return [opened.text[start:end] for start, end in found]
+
+
+@pytest.mark.parametrize("kind", ["html", "docx"])
+def test_names_below_headings_of_tables_of_pages_and_of_word(kind: str) -> None:
+    """Each cell has a line of its own there, and surnames that are words have no other sign."""
+    if kind == "html":
+        cells = [[f"<td>{cell}</td>" for cell in row] for row in ROWS]
+        data = f"<html><body><p>{PROSE}</p>{html_table(cells)}</body></html>".encode()
+    else:
+        document = docx.Document()
+        document.add_paragraph(PROSE)
+        table = document.add_table(rows=3, cols=3)
+        for cells, row in zip(table.rows, ROWS, strict=True):
+            for cell, text in zip(cells.cells, row, strict=True):
+                cell.text = text
+        file = io.BytesIO()
+        document.save(file)
+        data = file.getvalue()
+    found = masked_file(f"list.{kind}", data, "de")
+    assert {"Kurz", "August", "Sommer", "Rosa"} <= {*found}
+    assert not {"Nachname", "Vorname", "Telefon"} & {*found}
+
+
+def test_cells_that_cover_others_keep_the_columns() -> None:
+    rows = [
+        ["<th>Station</th>", "<th colspan=2>Zimmer</th>", "<th>Nachname</th>"],
+        ["<td rowspan=2>A</td>", "<td>1</td>", "<td>b</td>", "<td>Kurz</td>"],
+        ["<td>2</td>", "<td>c<table><tr><td>x</td></tr></table></td>", "<td><b>Som</b>mer</td>"],
+    ]
+    data = f"<html><body><p>{PROSE}</p>{html_table(rows)}<table></table></body></html>".encode()
+    assert masked_file("list.html", data, "de")[-2:] == ["Kurz", "Sommer"]
+
+
+def test_labels_of_a_form_in_a_table_stay() -> None:
+    rows = [["Patient", "Wolf Lange"], ["Geburtsdatum", "keine Angabe"], ["Krankenkasse", "unbekannt"]]
+    cells = [[f"<td>{cell}</td>" for cell in row] for row in rows]
+    found = masked_file(
+        "form.html", f"<html><body><p>{PROSE}</p>{html_table(cells)}</body></html>".encode(), "de"
+    )
+    assert "Wolf Lange" in found
+    assert not {"Geburtsdatum", "Krankenkasse"} & {*found}
 
 
 def test_a_name_in_a_column_is_hidden() -> None:
     text = "| No | Name | Note |\n|---|---|---|\n| 1 | June Summers | eats |\n| 2 | Amber Waters | sleeps |"
     assert masked(text, "en") == ["June Summers", "Amber Waters"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "language"),
+    [
+        *(
+            (one, one.partition(" *")[0], "de")
+            for one in ("WEIß, ROSA *12.03.1944 w", "MÜLLER, ROSA *12.03.1944")
+        ),
+        ("KLEIN, ROSA geb. 12.03.1944", "KLEIN, ROSA", "de"),
+        ("KURZ, EVA  12.3.44", "KURZ, EVA", "de"),
+        ("YOUNG, WILL  M  14-FEB-1941", "YOUNG, WILL", "en"),
+        ("PETIT, ROSE (F) 04/05/1947", "PETIT, ROSE", "fr"),
+        ("Wolf Lange *1.2.44", "Wolf Lange", "de"),
+        ("LEROUX Marie née PETIT", "PETIT", "fr"),
+        ("NOM D'USAGE PETIT", "PETIT", "fr"),
+        ("Fr. Lang (Nichte v. Pat. Kurz)", "Kurz", "de"),
+        ("z. Hd. Sommer", "Sommer", "de"),
+        *(("Kopie an: Vogel, Fuchs, Sommer", name, "de") for name in ("Vogel", "Fuchs", "Sommer")),
+        ("Entschuldigt: Braun (krank)", "Braun", "de"),
+        ("Present: May, Frost and Hope", "May", "en"),
+        ("Copie à : Roux, Blanc, Petit", "Petit", "fr"),
+        *(("出席者：東、西、中", name, "ja") for name in "東西中"),
+        ("続柄：夫　大空 海", "海", "ja"),
+        ("星野 光は元気です。", "光", "ja"),
+        ("first_name=Hope&last_name=Banks", "Banks", "en"),
+        ('{"gp": "okonjo"}', "okonjo", "en"),
+    ],
+)
+def test_names_that_are_words_where_a_name_must_stand(text: str, part: str, language: Language) -> None:
+    assert hides(text, part, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Pat. Untersuchung verweigert.", "de"),
+        ("Kopie an: Hausarzt", "de"),
+        ("née le matin à terme", "fr"),
+        ("Wert 0.1234 und 0815.12", "de"),
+    ],
+)
+def test_what_stands_there_and_is_no_name_stays(text: str, language: Language) -> None:
+    assert masked(text, language) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "phone", "language"),
+    [
+        ("Rückruf unter 0151.20304050", "0151.20304050", "de"),
+        ("Rückruf unter 07 31/50 01 23", "07 31/50 01 23", "de"),
+        ("電話：090.1234.5678", "090.1234.5678", "ja"),
+    ],
+)
+def test_phones_with_dots_and_blanks(text: str, phone: str, language: Language) -> None:
+    assert hides(text, phone, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("18 LARCH CLOSE, KIRKBY STEPHEN, CA17 4QT", "KIRKBY STEPHEN"),
+        ("ADDRESS: 7 HIGH STREET, YORK", "7 HIGH STREET"),
+        ("ADDRESS: 7 HIGH STREET, YORK", "YORK"),
+        ("THE OLD FORGE, 12A CASTLE STREET", "12A CASTLE STREET"),
+    ],
+)
+def test_english_addresses_in_capitals(text: str, part: str) -> None:
+    assert hides(text, part, "en")
 
 
 @pytest.mark.parametrize("name", ["Hans-Peter Lang", "Rosa Klein"])

@@ -144,6 +144,9 @@ def test_what_a_person_keeps_stays_and_is_said(home, run):
     assert one["edits"]["person"] == 1
     assert one["found_after"] > 0
     assert any("still lead to the person of report-02.txt" in each for each in said["warnings"])
+    assert not any("Nobody was found" in each for each in said["warnings"])
+    assert "by 12 words lead to none of the persons of 2 of 3 documents. Who" in said["warnings"][0]
+    assert any(each.startswith("A person kept 1 place as written") for each in said["warnings"])
     accepted = json.loads((home / "out" / MANIFEST).read_text())["accepted"]
     assert accepted == [{"finding": "kept", "column": one["released"], "why": "in all books"}]
 
@@ -501,14 +504,67 @@ def test_the_sheet_holds_no_word_of_a_document(home, run):
         assert word not in page
 
 
+@pytest.mark.parametrize("options", [[], ["--kind", "hospital letter"]])
+def test_the_sheet_says_first_what_is_known_of_overlooked_names(home, run, options):
+    run("reports", "--spec", "sanitize.toml", "-o", "out", "--summary", "s.html", *options)
+    _, judgment = as_text(home / "s.html").split(" Judgment ")
+    judgment, _ = judgment.split(" What is released ")
+    if options:
+        assert judgment.startswith("What is known of 2 English documents: the first pass alone hides")
+        assert "What is known of 1 Japanese document: " in judgment
+    else:
+        assert judgment.startswith("No figure is known of how many names")
+        assert "overlooks in 2 English documents: their kind is not said." in judgment
+        assert "overlooks in 1 Japanese document: their kind is not said." in judgment
+    assert "lead to the persons of 0 of 3" in judgment
+    assert "An attacker who compares whole texts names the right text of the web first for" in judgment
+    assert "more: see the report" not in judgment
+
+
+def test_the_sheet_names_neither_files_nor_the_folder_of_the_originals(home, run):
+    """Files are called after persons, whom numbers release as nobody."""
+    (home / "reports" / "report-01.txt").rename(home / "reports" / "Imhof_Jonas.txt")
+    (home / "reports" / "report-02.txt").rename(home / "reports" / "Baumann.txt")
+    (home / "reports" / ".Winkler.txt").write_text("Hidden.", encoding="utf-8")
+    shutil.copy(home / "reports" / "Baumann.txt", home / "news" / "Kowalczyk.txt")
+    (home / "reports").rename(home / "Akte Kowalczyk")
+    said = run(
+        *("Akte Kowalczyk", "--web", "news", "-o", "out"), "--report", "r.html", "--summary", "s.html"
+    )  # fmt: skip
+    released = {one["document"]: one["released"] for one in said["documents"]}
+    assert any("No name is known for Baumann.txt" in each for each in said["warnings"]), "at home by its name"
+    sheet = as_text(home / "s.html")
+    for name in ("Imhof", "Jonas", "Baumann", "Winkler", "Kowalczyk"):
+        assert name not in sheet
+        assert name in as_text(home / "r.html") or name == "Kowalczyk"
+    assert f"The web holds {released['Baumann.txt']} itself, which was set aside" in sheet
+    assert f"No name is known for {', '.join(released.values())}" in sheet
+    assert "Not read: 1 links and hidden files" in sheet
+    assert "3 documents → out" in sheet
+
+
+def test_names_in_title_and_folders_are_warned_of(home, run):
+    spec = home / "sanitize.toml"
+    text = spec.read_text(encoding="utf-8")
+    spec.write_text(re.sub("^title = .*$", 'title = "Release of Frau Winkler"', text, flags=re.MULTILINE))
+    said = run("reports", "--spec", "sanitize.toml", "-o", "Selina")
+    found = [one.partition(". Write")[0] for one in said["warnings"] if one.startswith("The text of")]
+    assert found == [
+        "The text of the title holds what looks like the name of a person, and goes out with the report as "
+        "written",
+        "The text of the name of the folder holds a word that must be gone from a document, and goes out "
+        "with the release as written",
+    ]
+
+
 def test_the_sheet_of_many_documents_has_room_for_all_that_is_signed():
     """What a sheet holds is in lines; `test_printing` prints one as full."""
     names = [f"document-{number:04}.txt" for number in range(1000)]
     treated = [SanitizedFolder(Sanitized(Document(name, "A text."), (), (), ()), "en", 7) for name in names]
     long = " ".join(["It is said at length."] * 20)
     story = FolderStory(
-        "in", "out", SanitizeSpec(purpose=Purpose(long, long, long, long)), treated, "news",
-        dict(zip(names, names, strict=True)), [long] * 50,
+        "out", SanitizeSpec(purpose=Purpose(long, long, long, long)), treated, "news",
+        dict(zip(names, names, strict=True)), [long] * 50, [long] * 50,
     )  # fmt: skip
     accepted = tuple(Acceptance("kept", name, long) for name in names)
     page = story.summary(Manifest(files=dict.fromkeys(names, "0" * 64), accepted=accepted))
@@ -563,5 +619,22 @@ def test_nobody_signs_what_the_gate_refuses(home, run):
         "s.html",
         status=65,
     )
-    assert "Signature" not in (home / "r.html").read_text(encoding="utf-8")
+    page = as_text(home / "r.html")
+    assert "Signature" not in page
     assert not (home / "s.html").exists()
+    assert "The gate refused this release: nothing was released" in page
+    assert "A word that must be gone stands in report-01.txt as it would leave" in page
+    assert "as they would be released" in page
+    assert "as they are released" not in page
+    assert "Would be released as" in page
+
+
+def test_the_report_counts_whom_the_gate_still_finds():
+    """Its searches are of the text as it would leave, after all those of the run have found nobody."""
+    treated = [SanitizedFolder(Sanitized(Document(name, "A text."), (), (), ()), "en", 7) for name in "ab"]
+    story = FolderStory("out", SanitizeSpec(), treated, "news", {"a": "1", "b": "2"}, [], [])
+    finding = {"rule": "search", "column": "a", "what": "A search still leads to the person.", "hint": ""}
+    page = re.sub(r"<[^>]*>", " ", story.report_refusal([finding]))
+    assert "lead to the persons of 1 of 2 documents as they would be released" in page
+    assert "lead to none of the persons of 1 of 2 documents" in page
+    assert "Nobody was found" not in page
