@@ -1,4 +1,4 @@
-"""Exports as hospitals in France and the Netherlands write them, of persons who are made up."""
+"""Exports as hospitals of other countries write them, of persons who are made up."""
 
 from __future__ import annotations
 
@@ -41,6 +41,31 @@ def french(seed: int, count: int = COUNT) -> bytes:
         lines.append(";".join(cells))
     lines += ["", "Total;;;;1 234 567,89 €;;;;;;;", f"Nombre de lignes : {count}"]
     return ("\r\n".join(lines) + "\r\n").encode("cp1252", "replace")
+
+
+def polish(seed: int, count: int = COUNT) -> bytes:
+    """Windows-1250, semicolons, titles above, decimal commas, `b.d.`, a sum below."""
+    draw = np.random.default_rng(seed)
+    lines = [
+        "Szpital Wojewódzki - Raport: pacjenci oddziału;;;;;;;;",
+        "",
+        "Nr pacjenta;Nazwisko;Imię;PESEL;Wiek [lata];Płeć (K/M);Masa ciała [kg];Pali?;Koszt pobytu",
+    ]
+    for number in range(count):
+        cells = [
+            f"P/{seed}{number:05}",
+            ("Kowalski", "Wiśniewska", "Łuczak", "Żak", "Dąbrowska", "Gęś")[draw.integers(6)],
+            ("Łukasz", "Zofia", "Jerzy", "Małgorzata", "Święcisława")[draw.integers(5)],
+            f"{draw.integers(10**10, 10**11)}",
+            f"{draw.integers(18, 98)}",
+            "KM"[draw.integers(2)],
+            "b.d." if draw.random() < 0.04 else f"{draw.normal(77, 13):.1f}".replace(".", ","),
+            ("tak", "nie", "rzuciła")[draw.integers(3)],
+            f"{draw.integers(1, 9)}\u00a0{draw.integers(100, 999)},{draw.integers(10, 99)} zł",
+        ]
+        lines.append(";".join(cells))
+    lines.append(f"Razem: {count};;;;;;;;")
+    return ("\r\n".join(lines) + "\r\n").encode("cp1250")
 
 
 def dutch(path: Path, seed: int, count: int = COUNT) -> None:

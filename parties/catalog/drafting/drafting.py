@@ -67,6 +67,7 @@ class ColumnDraft:
         has_limits: whether cells such as `<0.2` are among those looked at.
         has_upper_limits: whether cells such as `>200` are.
         is_chosen: whether it is declared unless a person says otherwise.
+        unit: what its name and its cells suggest as its unit, whatever a person says.
     """
 
     column: ColumnDeclaration
@@ -77,6 +78,7 @@ class ColumnDraft:
     has_limits: bool = False
     has_upper_limits: bool = False
     is_chosen: bool = True
+    unit: str = ""
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
@@ -257,14 +259,14 @@ def _propose(one: Inference, held: Range, cells: Mapping[Any, int], choices: Cho
     found = _bound(one, held)
     column = found.column
     if column.type in ("integer", "decimal"):
-        written = column.writing.suffix or column.writing.prefix
-        unit = choices.units.get(column.name, unit_in(column.name) or written)
+        found.unit = unit_in(column.name) or column.writing.suffix or column.writing.prefix
+        unit = choices.units.get(column.name, found.unit)
         found.column = replace(column, schema=replace(column.schema, unit=unit))
         texts = [cell for cell in cells if isinstance(cell, str)]
         found.has_limits = any(limit_in(cell) is not None for cell in texts)
         found.has_upper_limits = any(above_in(cell) is not None for cell in texts)
     found.codes = codes_in(column, cells)
-    found.is_chosen = not is_asked_for(column)
+    found.is_chosen = not is_asked_for(column, cells)
     return found
 
 

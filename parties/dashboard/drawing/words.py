@@ -12,6 +12,7 @@ from smc.protocols.against import Against
 _FIELDS: Final = {
     "with --sheet": "under “Sheet of an Excel file”",
     "with --name": "under “Name of the data set”",
+    "by --encoding": "under “Encoding” below",
     "choose types with --type COLUMN=text": "choose the type text for columns",
 }
 """Options of commands that hints name, and where a page has the same."""

@@ -9,7 +9,7 @@ page is shown once more.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commons.tabular.dialect import SEPARATORS
+from commons.tabular.encodings import is_encoding
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.declarations.tables import FILES
 from parties.catalog.drafting.adding import NONE, Addition, Asked, footer_words, header_rows
@@ -27,12 +28,36 @@ from parties.catalog.drafting.rendering import column_entries
 from parties.catalog.drafting.revising import Revision, revise
 from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Context, fields, redirect, render
-from parties.dashboard.pages.rows import BETWEEN, TYPES, Fields, Row, choices_in, form_of, is_shown, rows_of
+from parties.dashboard.pages.rows import (
+    BETWEEN,
+    TYPES,
+    Fields,
+    Row,
+    choices_in,
+    decode_anew,
+    form_of,
+    is_shown,
+    rows_of,
+)
 from parties.errors import DataError
 from smc.errors import DuettoError, UsageError
 
 ENDINGS: Final = (*FILES, ".txt")
 """How the names of offered files end."""
+
+ENCODINGS: Final = {
+    "utf-8": "of any language",
+    "cp1250": "Polish, Czech, Hungarian and others of Central Europe",
+    "cp1251": "Cyrillic",
+    "cp1252": "of Western Europe",
+    "cp1253": "Greek",
+    "cp1254": "Turkish",
+    "cp932": "Japanese",
+    "gb18030": "Chinese",
+    "big5": "Chinese in traditional characters",
+    "cp949": "Korean",
+}
+"""Encodings that are offered where a file is in one that cannot be told surely."""
 
 MAX_FILES: Final = 200
 MAX_DEPTH: Final = 3
@@ -66,16 +91,19 @@ class Look:
     Attributes:
         addition: its draft.
         rows: its columns, as the form shows them.
+        gone: columns that were ticked, and are no longer among those of the file.
     """
 
     addition: Addition
     rows: list[Row]
+    gone: Sequence[str] = ()
 
     @property
     def is_settled(self) -> bool:
         """Whether what would be written is what the person has seen, without faults."""
         kept = [row for row in self.rows if row.is_kept]
-        return bool(kept) and not any(row.error or row.news or not row.was_seen for row in kept)
+        has_news = bool(self.gone) or any(row.news for row in self.rows)
+        return bool(kept) and not has_news and not any(row.error or not row.was_seen for row in kept)
 
     @property
     def kept(self) -> Addition:
@@ -100,24 +128,36 @@ def page(desk: Context, request: Request) -> Response:
 
 def look(desk: Context, request: Request) -> Response:
     """Look at a file and show its columns; nothing is written."""
-    sent = fields(request)
+    sent, is_decoded_anew = _sent(request)
     if "tick" in sent:  # all columns at once
         kept = {"keep": sent["column"]} if sent["tick"][-1] == "all" and "column" in sent else {}
         sent = {name: values for name, values in sent.items() if name != "keep"} | kept
-    return _render_look(desk, request, sent)
+    return _render_look(desk, request, sent, is_decoded_anew=is_decoded_anew)
 
 
 def add(desk: Context, request: Request) -> Response:
     """Write what was shown, with the bounds and labels that the person confirms."""
-    sent = fields(request)
+    sent, is_decoded_anew = _sent(request)
     try:
-        seen = _look(desk, sent)
+        seen = _look(desk, sent, is_decoded_anew)
         if not seen.is_settled:
             return _render_look(desk, request, sent, seen)
         _write(desk, sent, seen)
     except DuettoError as error:
         return _render_look(desk, request, sent, problem=f"{error.what} {error.hint}")
     return redirect(f"/data?added={seen.addition.name}")
+
+
+def _sent(request: Request) -> tuple[Fields, bool]:
+    """The form, and whether it was about a file in another encoding than the person now names.
+
+    What it has of the file is decoded anew then: no tick is lost because a name reads otherwise.
+    """
+    sent = fields(request)
+    old, new = (sent.get(name, [""])[-1].strip() for name in ("decoded", "encoding"))
+    if not (is_encoding(old) and is_encoding(new)) or old == new:
+        return sent, False
+    return decode_anew(sent, old, new), True
 
 
 def offers(desk: Context) -> list[Offer]:
@@ -218,7 +258,7 @@ def _one(column: str | None) -> list[str] | None:
     return None if column is None else [] if column == NONE else [column]
 
 
-def _look(desk: Context, sent: Fields) -> Look:
+def _look(desk: Context, sent: Fields, is_decoded_anew: bool = False) -> Look:
     """Read the file as the form says. What does not fit a column that is kept is an error of its row.
 
     Raises:
@@ -235,7 +275,10 @@ def _look(desk: Context, sent: Fields) -> Look:
         }
         addition = _draft(desk, replace(asked, choices=choices_in(sent, mistaken)))
     stay = _not_shown(desk, asked)
-    return Look(addition, [row for row in rows_of(addition.draft, sent, mistaken) if row.name not in stay])
+    found = addition.draft
+    gone = [name for name in sent.get("keep", ()) if name not in found.columns and name not in found.left_out]
+    rows = rows_of(found, sent, mistaken, is_decoded_anew)
+    return Look(addition, [row for row in rows if row.name not in stay], gone)
 
 
 def _not_shown(desk: Context, asked: Asked) -> set[str]:
@@ -292,12 +335,18 @@ def _entries(row: Row, shared: Any, is_confirmed: bool) -> dict[str, Any]:
 
 
 def _render_look(
-    desk: Context, request: Request, sent: Fields, seen: Look | None = None, problem: str = ""
+    desk: Context,
+    request: Request,
+    sent: Fields,
+    seen: Look | None = None,
+    problem: str = "",
+    *,
+    is_decoded_anew: bool = False,
 ) -> Response:
     shown: dict[str, Any] = {"problem": problem, "said": {name: values[-1] for name, values in sent.items()}}
     try:
         shown["asked"] = _read_request(desk, sent)
-        seen = seen or _look(desk, sent)
+        seen = seen or _look(desk, sent, is_decoded_anew)
     except DuettoError as error:
         return _render_page(desk, request, **shown | {"problem": problem or f"{error.what} {error.hint}"})
     return _render_page(desk, request, **shown, **_form(seen, sent))
@@ -314,7 +363,8 @@ def _form(seen: Look, sent: Fields) -> dict[str, Any]:
         "dialect": found.dataset.dialect,
         "rows": seen.rows,
         "errors": [row for row in kept if row.error],
-        "news": [row for row in kept if row.news],
+        "news": [row for row in seen.rows if row.news],
+        "gone": seen.gone,
         "is_empty": not kept and not is_first,
         "left_out": found.left_out,
         "names": [*found.columns, *(name for name in found.left_out if name not in (NO_NAME, LAST))],
@@ -330,5 +380,6 @@ def _render_page(desk: Context, request: Request, **more: Any) -> Response:
         offers=offers(desk),
         types=TYPES,
         separators=SEPARATORS,
+        encodings=ENCODINGS,
         **({"asked": None, "addition": None, "problem": "", "said": {}} | more),
     )
