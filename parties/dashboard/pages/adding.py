@@ -18,7 +18,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commons.tabular.dialect import SEPARATORS
+from commons.tabular.dialect import SEPARATORS, Writing
 from commons.tabular.encodings import is_encoding
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.declarations.tables import FILES
@@ -123,6 +123,7 @@ def page(desk: Context, request: Request) -> Response:
         "person": list(dataset.person[:1]) or [NONE],
         "key": list(dataset.key[:1]) or [NONE],
     }
+    sent |= {name: [value] for name, value in _reading_of(dataset).items()}
     return _render_look(desk, request, sent)
 
 
@@ -213,6 +214,7 @@ def _read_request(desk: Context, sent: Fields) -> Asked:
     """
     said = {name: values[-1] for name, values in sent.items()}
     dataset = _editable(desk, said["edit"]) if said.get("edit") else None
+    said = (_reading_of(dataset) if dataset is not None else {}) | said
     offered = {str(one.path): one.path for one in offers(desk)}
     if dataset is not None and dataset.source is not None:
         offered[str(dataset.source)] = dataset.source
@@ -237,21 +239,50 @@ def _read_request(desk: Context, sent: Fields) -> Asked:
     )
     if dataset is None:
         return asked
-    dialect = dataset.dialect
+    header = dataset.header if asked.header is None and not dataset.header else asked.header
     return replace(
         asked,
         is_known=True,
         name=dataset.name,
-        population=dataset.population,
-        sheet=dataset.sheet,
-        header=dataset.header,
-        footer=dataset.footer,
-        delimiter=dialect.delimiter or None,
-        encoding=dialect.encoding,
-        decimal=dialect.writing.decimal,
-        thousands=dialect.writing.thousands,
-        date_format=dialect.writing.date_format,
+        population=asked.population or dataset.name,
+        header=header,
+        thousands=dataset.dialect.writing.thousands,
     )
+
+
+def _reading_of(dataset: DatasetDeclaration) -> dict[str, str]:
+    """The fields of the form that say how a declared file is read, and whose data it holds."""
+    dialect = dataset.dialect
+    return {
+        "population": dataset.population,
+        "sheet": dataset.sheet,
+        "header": ", ".join(map(str, dataset.header)),
+        "footer": f"{BETWEEN} ".join(dataset.footer) or NONE,
+        "delimiter": dialect.delimiter,
+        "encoding": dialect.encoding,
+        "decimal": dialect.writing.decimal,
+        "date_format": dialect.writing.date_format,
+    }
+
+
+def _changed_reading(asked: Asked, dataset: DatasetDeclaration, found: DatasetDeclaration) -> dict[str, Any]:
+    """The entries of a data set that an edit changes; None for one that goes."""
+    writing, plain = dataset.dialect.writing, Writing()
+    pairs: dict[str, tuple[Any, Any, Any]] = {
+        "population": (dataset.population, found.population, dataset.name),
+        "sheet": (dataset.sheet, found.sheet, ""),
+        "header": (dataset.header, found.header, ()),
+        "footer": (dataset.footer, found.footer, ()),
+        "delimiter": (dataset.dialect.delimiter, found.dialect.delimiter, ""),
+        "encoding": (dataset.dialect.encoding, found.dialect.encoding, "utf-8"),
+        "decimal": (writing.decimal, asked.decimal or writing.decimal, plain.decimal),
+        "date_format": (writing.date_format, asked.date_format, plain.date_format),
+    }
+    return {
+        entry: None if now == usual else list(now) if isinstance(now, tuple) else now
+        for entry, (before, now, usual) in pairs.items()
+        if now != before
+    }
 
 
 def _one(column: str | None) -> list[str] | None:
@@ -312,14 +343,20 @@ def _write(desk: Context, sent: Fields, seen: Look) -> None:
         added.write()
         return
     dataset = _editable(desk, seen.addition.name)
+    asked = _read_request(desk, sent)
+    reading = _changed_reading(asked, dataset, seen.addition.draft.dataset)
     shared = dataset.dialect.writing
+    shared = replace(shared, decimal=asked.decimal or shared.decimal, date_format=asked.date_format)
+    there = {*seen.addition.draft.columns, *seen.addition.draft.left_out, *_not_shown(desk, asked)}
+    away = [one.name for one in dataset.columns.values() if one.name not in there and one.constant is None]
     confirmed = {*given, *stands}
     revision = Revision(
         columns={row.name: _entries(row, shared, row.name in confirmed) for row in seen.rows if row.is_kept},
-        dropped=[row.name for row in seen.rows if not row.is_kept],
+        dropped=[*away, *(row.name for row in seen.rows if not row.is_kept)],
         person=seen.addition.draft.person,
         key=seen.addition.draft.key,
         source=None if sent["file"][-1] == str(dataset.source) else str(seen.addition.source["source"]),
+        reading=reading,
     )
     revise(desk.config.catalog, dataset.name, revision, seen.addition.before)
 

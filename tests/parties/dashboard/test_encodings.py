@@ -8,7 +8,7 @@ import pytest
 
 from parties.catalog.declarations.declaration import load_catalog
 from tests.parties.dashboard.browsing import Browser
-from tests.parties.dashboard.test_adding import filled_in, looked_at
+from tests.parties.dashboard.test_adding import edited, filled_in, looked_at
 from tests.parties.dashboard.test_two_exports import added
 from tests.support.exports import polish
 
@@ -87,3 +87,52 @@ def test_columns_that_came_and_went_are_named(browser, folder):
     assert "c: A column that was not there before" in page
     assert "a: No longer a column of the file" in page
     assert filled_in(page)["keep"] == ["c", "d"]
+
+
+def saved(browser, fields, name):
+    """Saves an edit; what has changed is shown first."""
+    page = browser.post("/data/add", {"edit": [name], **fields})
+    if page.status_code == 200:
+        page = browser.post("/data/add", filled_in(page.text))
+    assert page.status_code == 303, html.unescape(page.text)
+
+
+def test_an_edit_names_the_right_encoding_of_what_was_saved_in_a_wrong_one(browser, folder, catalog):
+    fields = filled_in(looked_at(browser, folder, NAME)) | {"name": ["a"]}
+    weight = wrongly("Masa ciała [kg]")
+    fields |= {f"lower:decimal:{weight}": ["20"], f"upper:decimal:{weight}": ["250"], "key": ["-"]}
+    added(browser, fields, "a")
+    before = load_catalog(catalog).dataset("a")
+    assert weight in before.columns
+    page = edited(browser, "a")
+    assert "How the file is written" in page
+    saved(browser, filled_in(page) | {"encoding": ["cp1250"], "population": ["patients"]}, "a")
+    declared = load_catalog(catalog).dataset("a")
+    assert {*declared.columns} == {*CHOSEN}
+    assert (declared.dialect.encoding, declared.population) == ("cp1250", "patients")
+    mended = declared.columns["Masa ciała [kg]"]
+    assert (mended.is_confirmed, mended.schema.upper, mended.schema.unit) == (True, 2500, "kg")
+    assert declared.columns["Koszt pobytu"].schema.unit == "zł"
+    assert declared.columns["Koszt pobytu"].writing.suffix == "zł"
+    assert declared.header == before.header
+    assert "a is as declared" in browser.get("/data?added=a").text
+
+
+def test_an_edit_leaves_out_a_line_below_and_says_what_goes(browser, folder, catalog):
+    fields = filled_in(looked_at(browser, folder, NAME, encoding="cp1250")) | {"name": ["a"], "footer": ["-"]}
+    added(browser, fields, "a")
+    assert load_catalog(catalog).dataset("a").footer == ()
+    saved(browser, filled_in(edited(browser, "a")) | {"footer": ["Razem"]}, "a")
+    assert load_catalog(catalog).dataset("a").footer == ("Razem",)
+    (folder / NAME).write_bytes(polish(2).replace(b"Pali?", b"Pali"))
+    page = html.unescape(edited(browser, "a"))
+    assert "Pali?: No longer a column of the file" in page
+    saved(browser, filled_in(page), "a")
+    assert "Pali?" not in load_catalog(catalog).dataset("a").columns
+
+
+def test_an_edit_without_a_change_writes_nothing_about_how_the_file_is_read(browser, folder, catalog):
+    added(browser, filled_in(looked_at(browser, folder, NAME, encoding="cp1250")) | {"name": ["a"]}, "a")
+    before = load_catalog(catalog).dataset("a")
+    saved(browser, filled_in(edited(browser, "a")), "a")
+    assert load_catalog(catalog).dataset("a") == before
