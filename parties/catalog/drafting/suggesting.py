@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from commons.tabular.eastern import narrow_number
 from parties.catalog.columns.cells import is_missing, plain_text
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.drafting.sniffing import is_personal
@@ -115,6 +116,7 @@ def codes_in(column: ColumnDeclaration, cells: Mapping[Any, int]) -> tuple[Code,
     for cell, count in cells.items():
         text = "" if cell is None or is_missing(cell, column.tokens) else plain_text(cell)
         plain = column.writing.plain_number(text) or (text if not isinstance(cell, str) else "")
+        plain = narrow_number(plain)
         if text and plain and not text.startswith(("<", "≤", "＜", ">", "≥", "＞")):
             try:
                 value = Fraction(plain)
@@ -125,7 +127,7 @@ def codes_in(column: ColumnDeclaration, cells: Mapping[Any, int]) -> tuple[Code,
     for is_largest in (True, False):
         apart, nearest = _split_outliers(values if is_largest else values[::-1])
         texts = [counts[one] for one in apart]
-        if all(_CODE.fullmatch(text) and count >= _OFTEN for text, count in texts):
+        if all(_CODE.fullmatch(narrow_number(text)) and count >= _OFTEN for text, count in texts):
             found += [Code(text, count, counts[nearest][0], is_largest) for text, count in texts]
     return tuple(found)
 
