@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from commons.tabular.cells import above_in, limit_in
 from parties.catalog.columns.columns import ColumnDeclaration, differing_in_case
-from parties.catalog.drafting.confirming import entries, proposal
+from parties.catalog.drafting.confirming import entries, is_bound, proposal
 from parties.catalog.drafting.drafting import Choices, ColumnDraft, Draft
 from parties.errors import ConfigError
 
@@ -22,6 +22,13 @@ TYPES: Final = ("integer", "decimal", "category", "date", "text")
 
 BETWEEN: Final = ";"
 """Between tokens of missing cells in a field."""
+
+_EXAMPLES: Final = {
+    "integer": "a whole number, such as 120",
+    "decimal": "a number, such as 20.25, without a sign between thousands",
+    "date": "a day, such as 2030-12-31",
+}
+"""What a bound of a type looks like, for somebody who typed something else."""
 
 Fields = Mapping[str, list[str]]
 """A form as it was sent: all values by name."""
@@ -263,6 +270,10 @@ def _fault(row: Row) -> str:
     """What is wrong with the bounds or labels of a row that is kept."""
     if not row.is_kept or not row.given:
         return ""
+    if row.column.type in _EXAMPLES:
+        for value in row.values.values():
+            if not is_bound(row.column.type, value):
+                return f"{value!r} is no bound of type {row.column.type}. Write {_EXAMPLES[row.column.type]}."
     try:
         found = entries(row.name, row.column.type, row.given)
     except ConfigError as error:
