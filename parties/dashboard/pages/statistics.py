@@ -99,7 +99,7 @@ def common_text(desk: Context, sent: dict[str, str], keys: list[str]) -> str:
         raise FieldError("key", f"{wrong[0]!r} is not offered for {dataset.name!r}.", "Choose again.")
     if not keys:
         raise FieldError("key", "No column was chosen.", "Tick those in which rows of one person are equal.")
-    _check_confirmed(dataset, {name: "key" for name in keys})
+    _check_confirmed(dataset, dict.fromkeys(keys, "key"))
     names = job_names(keys)
     parameters = {"method": "exact", "keys": [*names.values()], "output": "size", "epsilon": _epsilon(sent)}
     return _text(desk, sent, "matching", f"How many are in both: {dataset.name}", names, parameters)
