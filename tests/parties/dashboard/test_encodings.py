@@ -10,7 +10,7 @@ from parties.catalog.declarations.declaration import load_catalog
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.dashboard.test_adding import edited, filled_in, looked_at
 from tests.parties.dashboard.test_two_exports import added
-from tests.support.exports import polish
+from tests.support.exports import COUNT, polish
 
 NAME = "pacjenci.csv"
 CHOSEN = ["Wiek [lata]", "Płeć (K/M)", "Masa ciała [kg]", "Pali?", "Koszt pobytu"]
@@ -58,6 +58,7 @@ def test_the_right_encoding_loses_no_tick_and_nothing_typed(browser, folder, cat
     fields |= {f"lower:decimal:{weight}": ["20"], f"upper:decimal:{weight}": ["250"]}
     page = html.unescape(browser.post("/data/draft", fields | {"encoding": ["cp1250"]}).text)
     assert "which is a guess" not in page
+    assert f"<strong>{COUNT}</strong> rows were looked at" in page  # the sum below is none
     fields = filled_in(page)
     assert fields["keep"] == CHOSEN
     assert (fields["unit:Koszt pobytu"], fields["unit:Masa ciała [kg]"]) == (["zł"], ["kg"])
@@ -122,6 +123,7 @@ def test_an_edit_leaves_out_a_line_below_and_says_what_goes(browser, folder, cat
     fields = filled_in(looked_at(browser, folder, NAME, encoding="cp1250")) | {"name": ["a"], "footer": ["-"]}
     added(browser, fields, "a")
     assert load_catalog(catalog).dataset("a").footer == ()
+    assert "The last row begins with “Razem”" in edited(browser, "a")
     saved(browser, filled_in(edited(browser, "a")) | {"footer": ["Razem"]}, "a")
     assert load_catalog(catalog).dataset("a").footer == ("Razem",)
     (folder / NAME).write_bytes(polish(2).replace(b"Pali?", b"Pali"))
