@@ -36,8 +36,6 @@ def sum_in(row: Sequence[Any]) -> str:
     filled = [text for cell in row if cell is not None and (text := str(cell).strip())]
     if len(row) >= _COLUMNS and len(filled) == 1 and (lone := _LONE.fullmatch(filled[0])):
         return lone[1].strip()
-    if len(row) >= _COLUMNS and len(filled) == 1 and (lone := _LONE.fullmatch(filled[0])):
-        return lone[1].strip()
     first = filled[0] if filled else ""
     if not _SUM.match(first) or (2 * len(filled) > len(row) and len(row) > 1):
         return ""
