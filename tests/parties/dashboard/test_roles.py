@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.responses import PlainTextResponse
 
+from parties.client import Party
 from parties.dashboard import app
 from parties.dashboard.pages import persons
 from parties.ledger.entries import LedgerError
@@ -14,6 +15,7 @@ from parties.person_roles import PersonRole
 from parties.persons.declaration import parse_persons
 from parties.persons.roles import CATALOG, SOCKETS
 from tests.parties.dashboard.browsing import Browser
+from tests.parties.dashboard.test_pages import waiting
 from tests.parties.jobs.joined import job_file
 from tests.parties.persons.made import OF_ROLE, PEOPLE, persons_toml
 
@@ -158,3 +160,11 @@ def test_buttons_of_a_job_are_for_those_who_may_press_them(party, served, in_for
     assert ("/forget" in browser.get(f"/jobs/{job.id}").text) is (
         role in app.ROLES["/jobs/{job_id}/forget"] and role in SOCKETS["Result"]
     )
+
+
+def test_where_nobody_can_sign_in_a_browser_there_is_no_button_to_decide(served, in_force):
+    job_id = waiting(served, job_file("1/2"))
+    with Party(served.folder / "south") as south:
+        page = Browser(south).get(f"/decide/{job_id}").text
+    assert "nobody who may do so has a key in a browser" in page
+    assert 'value="approve"' not in page
