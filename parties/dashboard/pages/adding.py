@@ -92,17 +92,19 @@ class Look:
         addition: its draft.
         rows: its columns, as the form shows them.
         gone: columns that were ticked, and are no longer among those of the file.
+        is_decoded_anew: whether it was read in another encoding than the person has seen it in.
     """
 
     addition: Addition
     rows: list[Row]
     gone: Sequence[str] = ()
+    is_decoded_anew: bool = False
 
     @property
     def is_settled(self) -> bool:
         """Whether what would be written is what the person has seen, without faults."""
         kept = [row for row in self.rows if row.is_kept]
-        has_news = bool(self.gone) or any(row.news for row in self.rows)
+        has_news = self.is_decoded_anew or bool(self.gone) or any(row.news for row in self.rows)
         return bool(kept) and not has_news and not any(row.error or not row.was_seen for row in kept)
 
     @property
@@ -309,7 +311,7 @@ def _look(desk: Context, sent: Fields, is_decoded_anew: bool = False) -> Look:
     found = addition.draft
     gone = [name for name in sent.get("keep", ()) if name not in found.columns and name not in found.left_out]
     rows = rows_of(found, sent, mistaken, is_decoded_anew)
-    return Look(addition, [row for row in rows if row.name not in stay], gone)
+    return Look(addition, [row for row in rows if row.name not in stay], gone, is_decoded_anew)
 
 
 def _not_shown(desk: Context, asked: Asked) -> set[str]:
@@ -402,6 +404,7 @@ def _form(seen: Look, sent: Fields) -> dict[str, Any]:
         "errors": [row for row in kept if row.error],
         "news": [row for row in seen.rows if row.news],
         "gone": seen.gone,
+        "is_decoded_anew": seen.is_decoded_anew,
         "is_empty": not kept and not is_first,
         "left_out": found.left_out,
         "names": [*found.columns, *(name for name in found.left_out if name not in (NO_NAME, LAST))],

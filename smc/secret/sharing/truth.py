@@ -31,7 +31,7 @@ class NoTruth:
 
     def __array__(self, *given: object, **more: object) -> NoReturn:
         raise UsageError(
-            "A secret is no array: neither party knows its elements, so it cannot stand where numpy wants one.",
-            "Use the operators and methods of the secret itself, `SecretInts.from_bits(bits)` to count bits and "
-            "`select` to choose by them; or open it first with `.reveal()`.",
+            "A secret is no array: neither party knows its elements, and numpy cannot take it.",
+            "Use the operators and methods of the secret itself, `SecretInts.from_bits(bits)` for sums of bits "
+            "and `select` to choose by them; or open it first with `.reveal()`.",
         )

@@ -58,6 +58,7 @@ def test_the_right_encoding_loses_no_tick_and_nothing_typed(browser, folder, cat
     fields |= {f"lower:decimal:{weight}": ["20"], f"upper:decimal:{weight}": ["250"]}
     page = html.unescape(browser.post("/data/draft", fields | {"encoding": ["cp1250"]}).text)
     assert "which is a guess" not in page
+    assert "The file is read as cp1250 now; what you ticked and typed stays." in page
     assert f"<strong>{COUNT}</strong> rows were looked at" in page  # the sum below is none
     fields = filled_in(page)
     assert fields["keep"] == CHOSEN
@@ -69,6 +70,12 @@ def test_the_right_encoding_loses_no_tick_and_nothing_typed(browser, folder, cat
     assert (dataset.dialect.encoding, [*dataset.columns]) == ("cp1250", CHOSEN)
     assert dataset.columns["Koszt pobytu"].schema.unit == "zł"
     assert dataset.columns["Masa ciała [kg]"].is_confirmed
+
+
+def test_what_is_read_in_another_encoding_is_shown_before_it_is_written(browser, folder, catalog):
+    fields, before = filled_in(looked_at(browser, folder, NAME)), catalog.read_text()
+    assert browser.post("/data/add", fields | {"encoding": ["cp1250"]}).status_code == 200
+    assert catalog.read_text() == before
 
 
 def test_a_unit_that_was_typed_stays_when_the_file_is_read_otherwise(browser, folder):
