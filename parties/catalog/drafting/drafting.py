@@ -47,6 +47,8 @@ _SHOWN: Final = 5
 """Rows of the sample."""
 _CELL: Final = 60
 """Characters of a cell of the sample."""
+_BLANKS: Final = str.maketrans(dict.fromkeys("\u00a0\u202f\u3000", " "))
+"""Blanks that a page would show escaped."""
 _EPOCH: Final = date(1970, 1, 1)
 _NUMBERED: Final = re.compile(
     r"(?:n[°º.]|№|no\.?|nr\.?|num\.?)[\s_]*\S+|\S+[\s_]+(?:n[°º.]|№|no\.?|nr\.?|num\.?)", re.IGNORECASE
@@ -250,7 +252,7 @@ def _look(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, choi
 
 
 def _shorten(cell: Any) -> str:
-    text = "" if cell is None else str(cell)
+    text = "" if cell is None else str(cell).translate(_BLANKS)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 

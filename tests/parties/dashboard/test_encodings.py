@@ -43,6 +43,7 @@ def test_an_encoding_in_doubt_is_said_in_plain_view_in_words_of_the_page(browser
     page = html.unescape(looked_at(browser, folder, NAME))
     assert 'class="verdict bad" role="alert">The file is read as cp1252, which is a guess' in page
     assert "under “Encoding” below" in page
+    assert "xa0" not in page.split('class="sample"')[1].split("</table>")[0]  # the blank in costs
     assert "<details open><summary>How the file is written" in page
 
 
