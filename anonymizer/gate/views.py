@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from anonymizer.gate.relations import dense_codes
 from anonymizer.tables.table import Table
 from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in
+from commons.tabular.eastern import in_common_years, narrow_date
 
 Bool = NDArray[np.bool_]
 Int = NDArray[np.int64]
@@ -35,6 +36,7 @@ _MIN_READABLE: Final = 0.99
 
 _FORMS: Final = (
     *("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%d.%m.%y"),
+    "%Y年%m月%d日",
     *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
 )
 _CLOCK: Final = re.compile(
@@ -305,7 +307,7 @@ def _days(values: Sequence[Any]) -> Float | None:
         return np.array([_day(value) for value in values])
     if not all(isinstance(value, str) for value in values):
         return None
-    parted = [_split_time(text.strip()) for text in values]
+    parted = [_split_time(in_common_years(narrow_date(text.strip()), names_only=True)) for text in values]
     for form in _FORMS:
         read = np.full(len(values), np.nan)
         wrong = 0

@@ -15,6 +15,7 @@ from anonymizer.schema.documents import table_of
 from commons.settings.reader import read_declared
 from commons.tabular.cells import ABOVE_SIGN, LIMIT_SIGN
 from commons.tabular.dialect import Dialect, Writing
+from commons.tabular.eastern import NARROW_NUMBERS
 
 Kind = Literal["integer", "float"]
 """How a column of texts reads as numbers."""
@@ -61,7 +62,7 @@ def kinds_in(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None
 
 def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
     lists = frame.select(pl.all().unique().drop_nulls().str.strip_chars().implode())
-    texts = [lists[name][0] for name in frame.columns]
+    texts = [_narrow(lists[name][0]) for name in frame.columns]
     found: dict[str, set[Kind | None]] = {}
     for name, cells, (some, code, number, whole, limited) in zip(
         frame.columns, texts, _looks(writing, texts), strict=True
@@ -105,6 +106,7 @@ def _sign(writing: Writing) -> str:
 
 def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
     """A column of texts as numbers, null where a cell is blank or not a number."""
+    cells = _narrow(cells)
     if writing.below_limit and (limits := cells.str.contains(LIMIT_SIGN).fill_null(value=False)).any():
         bare = numbers_of(replace(writing, below_limit=""), cells.str.replace(LIMIT_SIGN, ""), kind)
         part = 0.5 if writing.below_limit == "half" else 1.0
@@ -118,6 +120,13 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
         plain = plain.str.replace(writing.decimal, ".", literal=True)
     number = plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
     return cells.to_frame().select(number).to_series()
+
+
+def _narrow(cells: pl.Series) -> pl.Series:
+    """Texts with the digits, signs, points and commas of full width as those of ASCII."""
+    if not cells.str.contains("[０-９]").any():
+        return cells
+    return cells.str.replace_many([*NARROW_NUMBERS], [*NARROW_NUMBERS.values()])
 
 
 def _bare(writing: Writing, cells: pl.Expr) -> pl.Expr:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from commons.tabular.eastern import narrow_number
+
 MISSING_TOKENS: Final = (
     *("?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", "--", ".", "#N/A"),
     *(
@@ -63,13 +65,13 @@ def limit_in(text: str) -> str | None:
 
     None for any other text.
     """
-    found = _LIMIT.match(text)
+    found = _LIMIT.match(narrow_number(text))
     return None if found is None else found[1].strip()
 
 
 def above_in(text: str) -> str | None:
     """The same of a text such as `>200` or `≥ 5 mg/l`."""
-    found = _ABOVE.match(text)
+    found = _ABOVE.match(narrow_number(text))
     return None if found is None else found[1].strip()
 
 

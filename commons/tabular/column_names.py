@@ -19,6 +19,8 @@ Role = Literal["identifiers", "quasi_identifiers", "sensitive", ""]
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "nl", "ja")
 """The languages of the table."""
+OTHERS: Final = "other"
+"""The key of words of languages of which only those for names of persons and their numbers are known."""
 
 _LONGEST: Final = 6
 """Words of a name that are read together at most."""
@@ -126,7 +128,7 @@ def kinds_of(name: str) -> tuple[Kind, ...]:
     those of identifiers, since such readings are guesses.
 
     Args:
-        name: of the column, in any of `LANGUAGES`.
+        name: of the column, in any of `LANGUAGES`; of names of persons and their numbers in some others.
     """
     pieces = _pieces(name)
     bare = _pieces(_LEGEND.sub("", unicodedata.normalize("NFKC", name)))
@@ -343,7 +345,7 @@ def _table() -> tuple[Mapping[str, Kind], _Words]:
     exact: dict[str, dict[str, set[str]]] = {"": {}, "=": {}, "$": {}}
     parts: dict[str, list[tuple[str, str]]] = {one: [] for one in ("x*", "*x", "*x$", "ja", "ja$")}
     for key, one in document.items():
-        for entry in (word for language in LANGUAGES for word in one.get(language, ())):
+        for entry in (word for language in (*LANGUAGES, OTHERS) for word in one.get(language, ())):
             word = "".join(_pieces(entry)) or entry.strip("=$*")
             last = "$" if entry.endswith("$") else ""
             if "*" in entry:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 
 from commons.settings.marks import Inline
 from commons.tabular.cells import ABOVE_LIMIT, BELOW_LIMIT, PREFIX, SUFFIX, above_in, halve, limit_in
+from commons.tabular.eastern import ERA_YEAR, ERAS, YEARS, in_common_years, narrow_date, narrow_number
 from commons.tabular.encodings import is_encoding
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -37,8 +38,13 @@ _DIRECTIVES: Final = {
     "M": "[0-5]?[0-9]",
     "S": "[0-5]?[0-9]",
     "f": "[0-9]{1,6}",
+    "EC": ERAS,
+    "Ey": YEARS,
 }
-"""The parts of a date that do not depend on a language or a century, and what they look like."""
+"""The parts of a date that do not depend on a language or a century, and what they look like.
+
+`EC` and `Ey` are an era of Japan and a year in it.
+"""
 
 
 Fault = tuple[str, str, str]
@@ -54,6 +60,7 @@ class Writing:
         thousands: what may stand between thousands; empty is nothing.
         date_format: of dates, in the directives of `strptime`; empty is 1990-12-31 and, to the anonymizer,
             any form that can only be read in one way. A time of day that it names is read and left out.
+            `%EC%Ey` is an era of Japan, by its name or its letter, and a year in it.
         missing_tokens: what a missing cell may hold besides nothing.
         suffix: what stands behind each number, with a blank between or not, such as `%`; a number without it
             is one as well.
@@ -105,7 +112,11 @@ class Writing:
         )
 
     def plain_number(self, text: str) -> str | None:
-        """A number as `[+-]digits[.digits]`, or None if it is not written like this."""
+        """A number as `[+-]digits[.digits]`, or None if it is not written like this.
+
+        Digits, signs, points and commas of full width are those of ASCII.
+        """
+        text = narrow_number(text)
         found = self._number.fullmatch(text)
         if found is not None:
             return self._to_point(text)
@@ -118,7 +129,7 @@ class Writing:
 
     def plain_numbers(self, texts: Sequence[str]) -> list[str] | None:
         """Many numbers at once, None if one of them is not written like this."""
-        joined = "\n".join(texts)
+        joined = narrow_number("\n".join(texts))
         if self._numbers.fullmatch(joined) is None:
             return None
         found = self._to_point(joined).split("\n")
@@ -126,11 +137,13 @@ class Writing:
 
     def day(self, text: str) -> int | None:
         """Days since 1970-01-01 of a date, or None if it is not one in this form."""
-        found = self._date.fullmatch(text)
-        if found is None:
+        text, form = narrow_date(text), narrow_date(self.date_format or ISO)
+        if self._date.fullmatch(text) is None:
             return None
+        if ERA_YEAR in form:
+            text, form = in_common_years(text), form.replace(ERA_YEAR, "%Y")
         try:
-            return datetime.strptime(text, self.date_format or ISO).toordinal() - _EPOCH
+            return datetime.strptime(text, form).toordinal() - _EPOCH
         except ValueError:
             return None
 
@@ -146,6 +159,8 @@ class Writing:
     @property
     def places(self) -> tuple[int, ...] | None:
         """Where the digits of year, month and day stand in a date of full width; None if that varies."""
+        if ERA_YEAR in self.date_format:
+            return None
         at, where = 0, dict[str, range]()
         for letter, literal in _parts(self.date_format or ISO):
             width = (4 if letter == "Y" else 2) if letter else len(literal)
@@ -156,7 +171,7 @@ class Writing:
     @property
     def width(self) -> int:
         """The characters of a date of full width."""
-        return len(date(2000, 10, 10).strftime(self.date_format or ISO))
+        return len(date(2000, 10, 10).strftime((self.date_format or ISO).replace(ERA_YEAR, "%Y")))
 
     @property
     def ending(self) -> str:
@@ -204,14 +219,17 @@ class Writing:
 
     @cached_property
     def _date(self) -> re.Pattern[str]:
-        form = self.date_format or ISO
-        if not self.date_format:
+        form = narrow_date(self.date_format)
+        if not form:
             return re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
         parts = _parts(form)
         pieces = []
         for index, (letter, literal) in enumerate(parts):
             beside = [*parts[max(0, index - 1) : index], *parts[index + 1 : index + 2]]
             piece = _DIRECTIVES[letter] if letter else re.escape(literal)
+            if letter in ("EC", "Ey"):
+                pieces.append(piece)
+                continue
             pieces.append(piece.replace("{1,2}", "{2}") if any(other for other, _ in beside) else piece)
         return re.compile("".join(pieces))
 
@@ -277,6 +295,7 @@ PLAIN: Final = Dialect()
 
 def names_one_day(form: str) -> bool:
     """Whether the directives of a format tell one day from another."""
+    form = form.replace(ERA_YEAR, "%Y")
     days = date(1987, 11, 23), date(2012, 6, 5)
     try:
         return all(datetime.strptime(one.strftime(form), form).date() == one for one in days)
@@ -293,7 +312,10 @@ def has_digits_only(form: str) -> bool:
         letters = [letter for letter, _ in _parts(form) if letter]
     except ValueError:
         return False
-    return {"Y", "m", "d"} <= {*letters} and len({*letters}) == len(letters) and form == form.strip()
+    has_era = {"EC", "Ey"} <= {*letters} and ERA_YEAR in form and "Y" not in letters
+    has_year = has_era or ("Y" in letters and {"EC", "Ey"}.isdisjoint(letters))
+    has_day = has_year and {"m", "d"} <= {*letters}
+    return has_day and len({*letters}) == len(letters) and form == form.strip()
 
 
 def _parts(form: str) -> list[tuple[str, str]]:
@@ -303,7 +325,7 @@ def _parts(form: str) -> list[tuple[str, str]]:
         ValueError: it has an unknown directive.
     """
     found = []
-    for piece in re.findall(r"%.|%$|[^%]+", form, re.DOTALL):
+    for piece in re.findall(r"%E.|%.|%$|[^%]+", form, re.DOTALL):
         letter = piece[1:] if piece.startswith("%") else ""
         if piece.startswith("%") and letter not in _DIRECTIVES:
             raise ValueError

@@ -21,6 +21,10 @@ _SUM: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands in the first cell of a row below a table that adds it up or counts it."""
+_LONE: Final = re.compile(r"([^\W\d_][^\d:：=]{0,40}?)\s*[:：=]\s*\d[\d.,’'\s]*")
+"""The only cell of such a row in any language: a word, a sign and a figure."""
+_COLUMNS: Final = 3
+"""Columns of a table in which one filled cell alone is no row."""
 
 
 def sum_in(row: Sequence[Any]) -> str:
@@ -30,6 +34,8 @@ def sum_in(row: Sequence[Any]) -> str:
     rows.
     """
     filled = [text for cell in row if cell is not None and (text := str(cell).strip())]
+    if len(row) >= _COLUMNS and len(filled) == 1 and (lone := _LONE.fullmatch(filled[0])):
+        return lone[1].strip()
     first = filled[0] if filled else ""
     if not _SUM.match(first) or (2 * len(filled) > len(row) and len(row) > 1):
         return ""

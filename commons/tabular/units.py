@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from commons.tabular.cells import PREFIX, SUFFIX
+from commons.tabular.eastern import narrow_number
 
 _SUFFIX: Final = re.compile(r"(?<=[0-9])[ \u00a0\u202f]?(?P<word>" + SUFFIX + r")$")
 _PREFIX: Final = re.compile(r"(?P<sign>[+-]?)(?P<word>" + PREFIX + r")[ \u00a0\u202f]?(?=[+-]?[0-9])")
@@ -20,7 +21,7 @@ _PERCENT: Final = "%"
 
 def suffix_of(texts: Iterable[str]) -> str:
     """What stands behind all numbers, such as a unit, or behind some of them, if that is `%`; else empty."""
-    numbers = [one for one in texts if _NUMBER.match(one)]
+    numbers = [one for one in map(narrow_number, texts) if _NUMBER.match(one)]
     words = {found["word"] if (found := _SUFFIX.search(one)) else "" for one in numbers}
     if words <= {_PERCENT, ""}:
         return _PERCENT if _PERCENT in words else ""
@@ -29,14 +30,15 @@ def suffix_of(texts: Iterable[str]) -> str:
 
 def prefix_of(texts: Iterable[str]) -> str:
     """The sign or the name of a currency that stands before all numbers; else empty."""
-    found = ((one, _PREFIX.match(one)) for one in texts)
+    found = ((one, _PREFIX.match(one)) for one in map(narrow_number, texts))
     words = {before["word"] if before else "" for one, before in found if before or _NUMBER.match(one)}
     word = words.pop() if len(words) == 1 else ""
     return word if _CURRENCY.fullmatch(word) else ""
 
 
 def bare(text: str, prefix: str, suffix: str) -> str:
-    """A text without this prefix and this suffix where it has them."""
+    """A text without this prefix and this suffix where it has them, in digits of ASCII."""
+    text = narrow_number(text)
     before = _PREFIX.match(text) if prefix else None
     if before and before["word"] == prefix:
         text = before["sign"] + text[before.end() :]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from parties.catalog.declarations.declaration import DatasetDeclaration, load_ca
 from parties.catalog.drafting.adding import NONE, Addition, Asked, footer_words, header_rows, stand_for
 from parties.catalog.drafting.confirming import entries, proposal
 from parties.catalog.drafting.drafting import Choices, Draft
+from parties.catalog.drafting.sniffing import is_personal
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.catalog.reading import Reader
 from parties.cli.hints import with_config
@@ -24,7 +25,13 @@ from parties.config import load
 from parties.errors import ConfigError
 from smc.errors import UsageError
 
-_NOT_CHOSEN: Final = "it names persons or holds free text; --type COLUMN=text declares it"
+_NOT_CHOSEN: Final = (
+    "it names persons, numbers them or holds remarks; --type COLUMN=TYPE declares it all the same"
+)
+_TEXTS: Final = (
+    "its cells are texts that are neither numbers, dates nor a few labels in any form that is recognized; "
+    "--type COLUMN=text declares it as texts, which are only compared"
+)
 
 
 @click.command()
@@ -99,6 +106,7 @@ def add(
     if not (yes or as_json) and sys.stdin.isatty():
         talk(*added.entry.splitlines())
         choices |= _ask_person(added.draft, {*choices, *given["confirm"]})
+    _check_declared(added.draft, [*choices, *given["confirm"]])
     added = added.complete(choices, given["confirm"])
     found, declared = added.draft, added.dataset
     faults = _faults(reader, declared)
@@ -214,10 +222,26 @@ def _choose(found: Addition, asked: Asked, given: Mapping[str, Any]) -> Addition
     left = [name for name, one in columns.items() if not one.is_chosen and name not in named]
     if len(left) == len(columns):
         raise ConfigError(
-            "All columns name persons or hold free text, and are declared only if a person says so.",
+            "All columns name persons, or hold texts that are neither numbers, dates nor a few labels in any "
+            "form that is recognized, and are declared only if a person says so.",
             f"Name those that jobs need: --type {shlex.quote(f'{left[0]}={columns[left[0]].column.type}')}.",
         )
-    return found.without(left, _NOT_CHOSEN) if left else found
+    texts = [name for name in left if columns[name].column.type == "text" and not is_personal(name)]
+    return found.without(texts, _TEXTS).without([name for name in left if name not in texts], _NOT_CHOSEN)
+
+
+def _check_declared(found: Draft, named: Iterable[str]) -> None:
+    """Say why a column that bounds, labels or a confirmation name is not declared.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    for name in named:
+        if name in found.left_out:
+            raise ConfigError(
+                f"Column {name!r} is not declared: {found.left_out[name]}.",
+                "Correct its cells in the source or the type, or leave the column out.",
+            )
 
 
 def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:

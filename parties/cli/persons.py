@@ -98,7 +98,11 @@ def add(
     path = config.home / FILE
     before = (read_file(path) or b"").decode("utf-8", "replace")
     if re.search(rf"^\[persons\.{re.escape(word)}\]", before, re.MULTILINE):
-        raise UsageError(f"{FILE} has {word!r} already.", "Choose another word, or edit the file.")
+        raise UsageError(
+            f"{FILE} has {word!r} already.",
+            "A person has one key: choose another word, or, for a new key, "
+            f"replace the line `key` of [persons.{word}] in {path}.",
+        )
     listed = ", ".join(f'"{role}"' for role in dict.fromkeys(roles))
     lines = [f"[persons.{word}]", f"name = {_quote(name)}", f"roles = [{listed}]", f'key = "{public_key}"']
     lines += [f"until = {_day(until)}"] if until else []

@@ -7,6 +7,7 @@ import hashlib
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
@@ -64,6 +65,8 @@ GRACE_SECONDS: Final = 10.0
 _READY_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
+_SIGNATURE_SECONDS: Final = 10.0
+"""How often it is looked whether a person has signed the pools, while nobody has."""
 
 
 class Daemon:
@@ -92,6 +95,7 @@ class Daemon:
         identity = load_identity(config)
         check_dates(identity)
         self._warned = dt.date.min
+        self._unsigned_since = 0.0
         self._certificates = identity.certificates
         self._peers = peers = load_peers(config)
         terms = terms or Terms()
@@ -274,6 +278,7 @@ class Daemon:
         self._peer_server.follow_dates()
         self._keeper.follow()
         self._accept_renewals()
+        self._follow_signature()
         if self._warned == (today := dt.datetime.now(dt.UTC).date()):
             return
         self._warned = today
@@ -293,13 +298,29 @@ class Daemon:
 
     def _with_signed_pools(self, config: Config) -> Config:
         """The configuration without pools if a person has to sign them, and none has."""
+        self._unsigned_since = 0.0
         try:
-            if config.pools:
-                self._manager.gate.require(Act.POOLS, pools_digest(config.pools), "The list of pools")
+            self._require_pools(config)
         except DuettoError as error:
             log.warning("no pools are filled in idle time: %s", error)
+            self._unsigned_since = time.monotonic()
             return replace(config, pools=())
         return config
+
+    def _require_pools(self, config: Config) -> None:
+        if config.pools:
+            self._manager.gate.require(Act.POOLS, pools_digest(config.pools), "The list of pools")
+
+    def _follow_signature(self) -> None:
+        """Fill pools once a person has signed them, without another reload."""
+        if not self._unsigned_since or time.monotonic() - self._unsigned_since < _SIGNATURE_SECONDS:
+            return
+        self._unsigned_since = time.monotonic()
+        with suppress(DuettoError):
+            self._require_pools(self._config)
+            self._filler.follow(self._config)
+            self._unsigned_since = 0.0
+            log.info("pools are filled in idle time from now on: a person has signed them")
 
     def _conditions(self) -> Sources:
         pems = self._certificates, {name: peer.certificates for name, peer in self._peers.items()}

@@ -220,11 +220,20 @@ def _for(roles: frozenset[PersonRole], page: Page) -> Page:
     return answer
 
 
+def _lacks(desk: Context, request: Request, path: str) -> str:
+    """Why somebody may not send the form of a path; empty for those who may, and see it."""
+    if persons.may(desk, request, ROLES[path]):
+        return ""
+    named = " or ".join(role.value for role in PersonRole if role in ROLES[path])
+    return f"What can be done here takes a {named} who is not absent; you see the rest."
+
+
 def _answering(desk: Context, page: Page) -> Callable[[Request], Response]:
     """A page as the web framework calls it; errors become pages, too."""
 
     @functools.wraps(page)
     def answer(request: Request) -> Response:
+        request.state.lacks = functools.partial(_lacks, desk, request)
         try:
             return page(desk, request)
         except HTTPException:

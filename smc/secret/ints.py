@@ -8,6 +8,7 @@ import numpy as np
 from typing_extensions import override
 
 from smc.errors import UsageError
+from smc.secret.bits import SecretBits
 from smc.secret.division import truncation
 from smc.secret.division.division import Division
 from smc.secret.linear_ints import LinearInts, Public, check_inner, concatenate, select
@@ -24,11 +25,14 @@ class SecretInts(LinearInts):
     """Shared integers with everything: `LinearInts`, products of secrets, truncation and division.
 
     Products add the scales of their factors. `x // y` and `x % y` take a positive public integer, `x**n` a
-    public exponent; quotients of secrets have to say their digits: `divide`.
+    public exponent; quotients of secrets have to say their digits: `divide`. Times secret bits they are what
+    they were where the bit is 1, else 0, in two rounds.
     """
 
     @override
-    def __mul__(self, other: LinearInts | Public) -> Self:
+    def __mul__(self, other: LinearInts | SecretBits | Public) -> Self:
+        if isinstance(other, SecretBits):
+            return select(other, self, self * 0)
         if not isinstance(other, LinearInts):
             return super().__mul__(other)
         if other is self:

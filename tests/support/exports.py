@@ -1,4 +1,4 @@
-"""Exports as hospitals in France and the Netherlands write them, of persons who are made up."""
+"""Exports as hospitals of other countries write them, of persons who are made up."""
 
 from __future__ import annotations
 
@@ -41,6 +41,62 @@ def french(seed: int, count: int = COUNT) -> bytes:
         lines.append(";".join(cells))
     lines += ["", "Total;;;;1 234 567,89 €;;;;;;;", f"Nombre de lignes : {count}"]
     return ("\r\n".join(lines) + "\r\n").encode("cp1252", "replace")
+
+
+def polish(seed: int, count: int = COUNT) -> bytes:
+    """Windows-1250, semicolons, titles above, decimal commas, `b.d.`, a sum below."""
+    draw = np.random.default_rng(seed)
+    lines = [
+        "Szpital Wojewódzki - Raport: pacjenci oddziału;;;;;;;;",
+        "",
+        "Nr pacjenta;Nazwisko;Imię;PESEL;Wiek [lata];Płeć (K/M);Masa ciała [kg];Pali?;Koszt pobytu",
+    ]
+    for number in range(count):
+        cells = [
+            f"P/{seed}{number:05}",
+            ("Kowalski", "Wiśniewska", "Łuczak", "Żak", "Dąbrowska", "Gęś")[draw.integers(6)],
+            ("Łukasz", "Zofia", "Jerzy", "Małgorzata", "Święcisława")[draw.integers(5)],
+            f"{draw.integers(10**10, 10**11)}",
+            f"{draw.integers(18, 98)}",
+            "KM"[draw.integers(2)],
+            "b.d." if draw.random() < 0.04 else f"{draw.normal(77, 13):.1f}".replace(".", ","),
+            ("tak", "nie", "rzuciła")[draw.integers(3)],
+            f"{draw.integers(1, 9)}\u00a0{draw.integers(100, 999)},{draw.integers(10, 99)} zł",
+        ]
+        lines.append(";".join(cells))
+    lines.append(f"Razem: {count};;;;;;;;")
+    return ("\r\n".join(lines) + "\r\n").encode("cp1250")
+
+
+def japanese(seed: int, count: int = COUNT) -> bytes:
+    """Shift_JIS, commas, digits of full width, dates of eras by names and letters, `未測定`, a sum."""
+    draw = np.random.default_rng(seed)
+    wide = str.maketrans("0123456789.", "０１２３４５６７８９．")
+    lines = [
+        "患者番号,氏名,生年月日,入院日,退院日時,年齢（歳）,性別,体重（ｋｇ）,クレアチニン(mg/dL),医療費（円）"
+    ]
+    for number in range(count):
+        born = datetime(1930, 1, 1) + timedelta(int(draw.integers(26000)))
+        came = datetime(2018, 6, 1) + timedelta(int(draw.integers(1500)))
+        era, year = ("昭和", born.year - 1925) if born < datetime(1989, 1, 8) else ("平成", born.year - 1988)
+        reiwa, late = ("R", came.year - 2018) if came >= datetime(2019, 5, 1) else ("H", came.year - 1988)
+        name = {"R": "令和", "H": "平成"}[reiwa]
+        creatinine = draw.lognormal(-0.2, 0.5)
+        cells = [
+            f"{10000 + number}",
+            ("山田太郎", "佐藤花子", "髙橋一郎", "鈴木 美咲")[draw.integers(4)],
+            f"{era}{'元' if year == 1 else year}年{born.month}月{born.day}日",
+            f"{name}{'元' if late == 1 else late}年{came.month}月{came.day}日".translate(wide),
+            f"{reiwa}{late:02}.{came.month:02}.{came.day:02} {draw.integers(24):02}:14",
+            f"{draw.integers(18, 99)}".translate(wide),
+            "男女"[draw.integers(2)],
+            "未測定" if draw.random() < 0.04 else f"{draw.normal(60, 11):.1f}".translate(wide),
+            "＜０．４" if creatinine < 0.4 else f"{creatinine:.2f}",
+            f'"{draw.integers(20000, 900000):,}"',
+        ]
+        lines.append(",".join(cells))
+    lines.append("合計,,,,,,,,,")
+    return ("\r\n".join(lines) + "\r\n").encode("cp932")
 
 
 def dutch(path: Path, seed: int, count: int = COUNT) -> None:

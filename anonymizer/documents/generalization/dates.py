@@ -8,6 +8,7 @@ from typing import Final
 from anonymizer.documents.generalization.generalizer import Steps
 from anonymizer.documents.generalization.phrases import Phrase
 from anonymizer.documents.texts.text import Language, Word, fold
+from commons.tabular.eastern import BEFORE
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -43,18 +44,8 @@ _BEFORE_YEARS: Final = frozenset(
 )
 """A number of four digits after one of these, or after "the", is a year."""
 
-_ERAS: Final = {
-    name: before
-    for names, before in (
-        ("明治 m", 1867),
-        ("大正 t", 1911),
-        ("昭和 s", 1925),
-        ("平成 h", 1988),
-        ("令和 r", 2018),
-    )
-    for name in names.split()
-}
-"""The year before the first one of an era; sources: the edicts of 1868, 1912, 1926, 1989 and 2019."""
+_ERAS: Final = {name.lower(): before for name, before in BEFORE.items()}
+"""The year before the first one of an era."""
 
 _DIGITS: Final = dict(zip("〇一二三四五六七八九", range(10), strict=True))
 _COUNT: Final = "[0-9０-９〇一二三四五六七八九十元]+"

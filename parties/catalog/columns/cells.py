@@ -24,6 +24,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from commons.tabular.dialect import Writing
+from commons.tabular.eastern import narrow_number
 from parties.catalog.columns.columns import ColumnDeclaration
 
 Parse = Callable[[Any], int | str]
@@ -95,12 +96,8 @@ def _bound(parse: _ParseNumber, column: ColumnDeclaration) -> Parse:
     return bound
 
 
-def _plain(text: str) -> str | None:
-    return text
-
-
 def _from_text(writing: Writing) -> _FromText:
-    return _plain if writing.is_plain else writing.plain_number
+    return narrow_number if writing.is_plain else writing.plain_number
 
 
 def _whole(writing: Writing) -> _ParseNumber:

@@ -15,12 +15,14 @@ from typing import Any, Final
 
 from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in
 from commons.tabular.dialect import ISO, WRITINGS, Writing
+from commons.tabular.eastern import ERA_YEAR, in_common_years, narrow_date, narrow_number
 from parties.catalog.columns.cells import is_nan
 from parties.catalog.columns.columns import MAX_SCALE, ColumnDeclaration
 
 _DAYS: Final = (
     *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),
     "%Y年%m月%d日",
+    *(f"{ERA_YEAR}{rest}" for rest in ("年%m月%d日", ".%m.%d", "/%m/%d", "-%m-%d")),
 )
 _CLOCKS: Final = (
     *(" %H:%M", " %H:%M:%S", " %Hh%M", " à %Hh%M", " à %H:%M", " um %H:%M Uhr", ", %H:%M Uhr", " om %H:%M"),
@@ -38,7 +40,7 @@ TIMES: Final = "%Y-%m-%d %H:%M:%S"
 _PLAIN: Final = Writing()
 _DATES: Final = {form: Writing(date_format=form) for form in (ISO, *DATE_FORMATS)}
 _DIGITS: Final = re.compile("[0-9]+")
-_SHAPES: Final = {form: re.sub("(?:%[a-zA-Z])+", "0", form) for form in _DATES}
+_SHAPES: Final = {form: re.sub("(?:%E?[a-zA-Z])+", "0", form) for form in _DATES}
 """How dates of each form look with a 0 in place of all digits beside each other."""
 _NUMBERS: Final = ("integer", "decimal")
 
@@ -135,7 +137,7 @@ def writings(texts: Sequence[str]) -> list[Writing]:
 
     A separator that stands nowhere is not part of a way.
     """
-    joined = "".join(texts)
+    joined = narrow_number("".join(texts))
     found = []
     for way in WRITINGS:
         gap = way.thousands if way.thousands and way.thousands in joined else ""
@@ -147,7 +149,7 @@ def writings(texts: Sequence[str]) -> list[Writing]:
 
 def date_formats(texts: Sequence[str]) -> list[str]:
     """The forms of dates in which all of these are dates that exist, ISO first; no texts, no form."""
-    shapes = {_DIGITS.sub("0", text) for text in texts}
+    shapes = {_DIGITS.sub("0", in_common_years(narrow_date(text))) for text in texts}
     return [
         form
         for form, way in _DATES.items()
@@ -162,4 +164,4 @@ def has_short_year(text: str) -> bool:
 
 def looks_like_code(text: str) -> bool:
     """Whether a number has leading zeros, as postcodes and card numbers have."""
-    return re.match(r"[+-]?0[0-9]", text) is not None
+    return re.match(r"[+-]?0[0-9]", narrow_number(text)) is not None

@@ -90,7 +90,7 @@ def _number(cell: Any, writing: Writing) -> str | None:
     if isinstance(cell, float | Decimal):
         exact = Decimal(repr(cell)) if isinstance(cell, float) else cell
         cell = format(exact, "f") if exact.is_finite() and abs(exact.adjusted()) < 400 else ""
-    elif isinstance(cell, str) and not writing.is_plain:
+    elif isinstance(cell, str) and not (writing.is_plain and cell.isascii()):
         cell = writing.plain_number(plain_text(cell)) or ""
     found = _NUMBER.fullmatch(plain_text(cell))
     if found is None:

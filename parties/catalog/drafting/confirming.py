@@ -19,6 +19,8 @@ from parties.catalog.drafting.drafting import number
 from parties.errors import ConfigError
 
 _EPOCH: Final = date(1970, 1, 1)
+_THOUSANDS: Final = 3
+"""Digits behind a sign that may stand between thousands."""
 
 
 def proposal(column: ColumnDeclaration) -> str:
@@ -84,6 +86,8 @@ def entries(column: str, kind: str, given: str) -> dict[str, Any]:
     if kind == "category":
         return {"values": _labels(column, given)}
     lower, colon, upper = given.partition(":")
+    if kind == "decimal":
+        lower, upper = map(_to_point, (lower, upper))
     try:
         if not colon:
             raise ValueError
@@ -115,6 +119,22 @@ def _labels(column: str, given: str) -> list[str]:
             'Put a label with a comma in quotation marks, and double those in it: no,"yes, once".',
         ) from None
     return [label.strip() for label in rows[0]] if rows and rows[0] else [""]
+
+
+def is_bound(kind: str, text: str) -> bool:
+    """Whether a text is a bound of a column of a type, as a person types it."""
+    try:
+        _READ[kind](_to_point(text.strip()) if kind == "decimal" else text.strip())
+    except ValueError:
+        return False
+    return True
+
+
+def _to_point(text: str) -> str:
+    """A bound with a decimal comma as one with a point; `1,000` may be a thousand, and stays as it is."""
+    found = re.fullmatch(r"(\s*[+-]?)([0-9]+),([0-9]+)(\s*)", text)
+    is_clear = found is not None and (len(found[3]) != _THOUSANDS or not int(found[2]))
+    return f"{found[1]}{found[2]}.{found[3]}{found[4]}" if found is not None and is_clear else text
 
 
 def _decimal(text: str) -> Decimal:

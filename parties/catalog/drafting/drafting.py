@@ -47,6 +47,8 @@ _SHOWN: Final = 5
 """Rows of the sample."""
 _CELL: Final = 60
 """Characters of a cell of the sample."""
+_BLANKS: Final = str.maketrans(dict.fromkeys("\u00a0\u202f\u3000", " "))
+"""Blanks that a page would show escaped."""
 _EPOCH: Final = date(1970, 1, 1)
 _NUMBERED: Final = re.compile(
     r"(?:n[°º.]|№|no\.?|nr\.?|num\.?)[\s_]*\S+|\S+[\s_]+(?:n[°º.]|№|no\.?|nr\.?|num\.?)", re.IGNORECASE
@@ -67,6 +69,7 @@ class ColumnDraft:
         has_limits: whether cells such as `<0.2` are among those looked at.
         has_upper_limits: whether cells such as `>200` are.
         is_chosen: whether it is declared unless a person says otherwise.
+        unit: what its name and its cells suggest as its unit, whatever a person says.
     """
 
     column: ColumnDeclaration
@@ -77,6 +80,7 @@ class ColumnDraft:
     has_limits: bool = False
     has_upper_limits: bool = False
     is_chosen: bool = True
+    unit: str = ""
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
@@ -248,7 +252,7 @@ def _look(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, choi
 
 
 def _shorten(cell: Any) -> str:
-    text = "" if cell is None else str(cell)
+    text = "" if cell is None else str(cell).translate(_BLANKS)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 
@@ -257,14 +261,14 @@ def _propose(one: Inference, held: Range, cells: Mapping[Any, int], choices: Cho
     found = _bound(one, held)
     column = found.column
     if column.type in ("integer", "decimal"):
-        written = column.writing.suffix or column.writing.prefix
-        unit = choices.units.get(column.name, unit_in(column.name) or written)
+        found.unit = unit_in(column.name) or column.writing.suffix or column.writing.prefix
+        unit = choices.units.get(column.name, found.unit)
         found.column = replace(column, schema=replace(column.schema, unit=unit))
         texts = [cell for cell in cells if isinstance(cell, str)]
         found.has_limits = any(limit_in(cell) is not None for cell in texts)
         found.has_upper_limits = any(above_in(cell) is not None for cell in texts)
     found.codes = codes_in(column, cells)
-    found.is_chosen = not is_asked_for(column)
+    found.is_chosen = not is_asked_for(column, cells)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,8 @@ _SAID: Final = (
     *("ignore_case", "confirmed"),
 )
 """Entries of a column that a revision says, or takes away by not saying them."""
+_WRITTEN: Final = ("decimal", "thousands", "date_format", "prefix", "suffix")
+"""Those that say how its cells are written, which a revision says where the file is read in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Revision:
         person: columns that tell whom a row is about.
         key: columns that are never empty or twice.
         source: the file, as the catalog writes it; None to leave it.
+        reading: entries of the data set that say how the file is read and whose it is, where they change;
+            None takes one away.
     """
 
     columns: Mapping[str, Mapping[str, Any]]
@@ -40,6 +44,7 @@ class Revision:
     person: Sequence[str]
     key: Sequence[str]
     source: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
 
 def revise(path: Path, name: str, revision: Revision, before: str) -> None:
@@ -61,6 +66,11 @@ def revise(path: Path, name: str, revision: Revision, before: str) -> None:
             table[what] = columns[0] if len(columns) == 1 else [*columns]
     if revision.source is not None:
         table["source"] = revision.source
+    for entry, value in revision.reading.items():
+        table.pop(entry, None)
+        if value is not None:
+            table[entry] = value
+    said = (*_SAID, *_WRITTEN) if revision.reading else _SAID
     declared = table["columns"]
     for column in revision.dropped:
         declared.pop(column, None)
@@ -69,7 +79,7 @@ def revise(path: Path, name: str, revision: Revision, before: str) -> None:
         if known is None or known.get("type") != entries["type"]:
             declared[column] = dict(entries)
             continue
-        for key in _SAID:
+        for key in said:
             if key in entries:
                 known[key] = entries[key]
             else:

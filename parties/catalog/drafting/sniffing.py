@@ -13,6 +13,7 @@ from typing import Any, Final
 from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in, lost_by_limits
 from commons.tabular.column_names import direct, is_called
 from commons.tabular.dialect import ISO, Writing
+from commons.tabular.eastern import ERA_YEAR
 from commons.tabular.units import bare, prefix_of, suffix_of
 from parties.catalog.columns.cells import CONTROL, is_missing
 from parties.catalog.columns.columns import ColumnDeclaration
@@ -116,7 +117,7 @@ def infer(
     counted = frozenset(_text(cell) for cell in there if not isinstance(cell, str))
     weights = dict(zip(texts, (held[cell] for cell in there), strict=True))
     of_type = {
-        "date": lambda: _dates(text, weights, likely, odd),
+        "date": lambda: _dates(text, weights, likely, odd, is_wanted=wanted == "date"),
         "integer": lambda: _numbers(text, weights, likely, odd, counted),
         "decimal": lambda: _numbers(text, weights, likely, odd, counted),
         "category": lambda: _labels(text, weights, MAX_LABELS, ignores_case),
@@ -166,11 +167,13 @@ def _text(cell: Any) -> str:
 
 
 def _dates(
-    text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing, most: int
+    text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing, most: int, is_wanted: bool
 ) -> Inference | None:
     forms, odd = _fitting(weights, date_formats, most)
-    if not is_called(text.name, *_DAYS):
+    if not is_wanted and not is_called(text.name, *_DAYS):
         forms = [form for form in forms if re.search(r"[^%a-zA-Z]", form)]
+        if any(one.isascii() for one in weights):  # `S42.11.3` may be a code
+            forms = [form for form in forms if ERA_YEAR not in form]
     forms.sort(key=lambda form: form != likely.date_format)
     if not forms:
         return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from commons.tabular.eastern import narrow_number
 from parties.catalog.columns.cells import is_missing, plain_text
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.drafting.sniffing import is_personal
@@ -54,6 +55,15 @@ _UNITS: Final = frozenset(
 """Units that are recognized as the last word of a name, without brackets, by their small letters."""
 _WORDS: Final = 4
 """A label of so many words is a sentence."""
+_FEWEST: Final = 10
+"""Different numbers, or more, by which a column is judged."""
+_LONG_NUMBER: Final = 7
+"""Digits of a number that is none of a measurement."""
+_NAMES: Final = 5
+"""Labels, or more, that may be names of persons."""
+_REPEATS: Final = 8
+"""Rows a label, on average, of a column whose labels are written as names are, and are none."""
+_NAME: Final = re.compile(r"[^\W\d_]{2,}(?:[ '’-][^\W\d_]{2,})*")
 _REMARKS: Final = re.compile(
     r"\b(bemerkung(en)?|anmerkung(en)?|notiz(en)?|kommentare?|freitext|remarks?|comments?|notes?|memo"
     r"|free ?text|remarques?|commentaires?"
@@ -106,6 +116,7 @@ def codes_in(column: ColumnDeclaration, cells: Mapping[Any, int]) -> tuple[Code,
     for cell, count in cells.items():
         text = "" if cell is None or is_missing(cell, column.tokens) else plain_text(cell)
         plain = column.writing.plain_number(text) or (text if not isinstance(cell, str) else "")
+        plain = narrow_number(plain)
         if text and plain and not text.startswith(("<", "≤", "＜", ">", "≥", "＞")):
             try:
                 value = Fraction(plain)
@@ -116,7 +127,7 @@ def codes_in(column: ColumnDeclaration, cells: Mapping[Any, int]) -> tuple[Code,
     for is_largest in (True, False):
         apart, nearest = _split_outliers(values if is_largest else values[::-1])
         texts = [counts[one] for one in apart]
-        if all(_CODE.fullmatch(text) and count >= _OFTEN for text, count in texts):
+        if all(_CODE.fullmatch(narrow_number(text)) and count >= _OFTEN for text, count in texts):
             found += [Code(text, count, counts[nearest][0], is_largest) for text, count in texts]
     return tuple(found)
 
@@ -144,6 +155,41 @@ def is_free_text(column: ColumnDeclaration) -> bool:
     return is_called_so or any(len(label.split()) >= _WORDS for label in column.schema.categories)
 
 
-def is_asked_for(column: ColumnDeclaration) -> bool:
-    """Whether a person has to choose a column by hand: it names persons, or holds free text."""
-    return is_personal(column.name) or is_free_text(column)
+def is_asked_for(column: ColumnDeclaration, cells: Mapping[Any, int] | None = None) -> bool:
+    """Whether a person has to choose a column by hand: it names persons, numbers them, or holds free text.
+
+    Args:
+        column: as it would be declared.
+        cells: how often each comes, by which columns are known whose names say nothing.
+    """
+    if is_personal(column.name) or is_free_text(column):
+        return True
+    return cells is not None and (_numbers_rows(column, cells) or _looks_like_names(column, cells))
+
+
+def _numbers_rows(column: ColumnDeclaration, cells: Mapping[Any, int]) -> bool:
+    """Whether integers are long, of one length, mostly different and not round: numbers of persons."""
+    if column.type != "integer" or column.writing.thousands or column.schema.unit:
+        return False
+    texts = {str(cell).strip(): count for cell, count in cells.items() if not _is_empty(column, cell)}
+    lengths = {len(text) for text in texts}
+    return (
+        len(texts) >= _FEWEST
+        and len(lengths) == 1
+        and min(lengths) >= _LONG_NUMBER
+        and 2 * len(texts) >= sum(texts.values())
+        and all(text.isdecimal() for text in texts)
+        and any(not text.endswith("0") for text in texts)
+    )
+
+
+def _looks_like_names(column: ColumnDeclaration, cells: Mapping[Any, int]) -> bool:
+    """Whether labels are many for their rows, and each is written as names of persons are."""
+    labels = column.schema.categories if column.type == "category" else ()
+    filled = sum(count for cell, count in cells.items() if not _is_empty(column, cell))
+    is_many = len(labels) >= _NAMES and filled < _REPEATS * len(labels)
+    return is_many and all(_NAME.fullmatch(label) and label.istitle() for label in labels)
+
+
+def _is_empty(column: ColumnDeclaration, cell: Any) -> bool:
+    return cell is None or is_missing(cell, column.tokens)

@@ -139,6 +139,7 @@ def render(
     path = request.url.path
     here = max((one for one, _ in PAGES if path == one or path.startswith(one.rstrip("/") + "/")), key=len)
     about = {"party": desk.party.name, "decides": desk.decides, "pages": PAGES, "here": here}
+    about["lacks"] = getattr(request.state, "lacks", lambda _: "")  # why a form is not for somebody
     return fill(request, template, code=code, **about, **context)
 
 

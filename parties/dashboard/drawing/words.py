@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
@@ -12,9 +13,11 @@ from smc.protocols.against import Against
 _FIELDS: Final = {
     "with --sheet": "under “Sheet of an Excel file”",
     "with --name": "under “Name of the data set”",
+    "by --encoding": "under “Encoding” below",
     "choose types with --type COLUMN=text": "choose the type text for columns",
 }
 """Options of commands that hints name, and where a page has the same."""
+_CONFIRM: Final = re.compile(r"Run `duetto data confirm (\S+) [^`]*` with")
 
 
 def when(text: str) -> str:
@@ -85,7 +88,7 @@ def hint(text: str) -> str:
     """A hint as it helps somebody who has this page, and no command line."""
     for option, field in _FIELDS.items():
         text = text.replace(option, field)
-    return text
+    return _CONFIRM.sub(r"Confirm it on Data, under Edit \1: type", text)
 
 
 def against(level: str) -> str:

@@ -9,7 +9,7 @@ page is shown once more.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,8 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from commons.tabular.dialect import SEPARATORS
+from commons.tabular.dialect import SEPARATORS, Writing
+from commons.tabular.encodings import is_encoding
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.declarations.tables import FILES
 from parties.catalog.drafting.adding import NONE, Addition, Asked, footer_words, header_rows
@@ -27,12 +28,36 @@ from parties.catalog.drafting.rendering import column_entries
 from parties.catalog.drafting.revising import Revision, revise
 from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Context, fields, redirect, render
-from parties.dashboard.pages.rows import BETWEEN, TYPES, Fields, Row, choices_in, form_of, is_shown, rows_of
+from parties.dashboard.pages.rows import (
+    BETWEEN,
+    TYPES,
+    Fields,
+    Row,
+    choices_in,
+    decode_anew,
+    form_of,
+    is_shown,
+    rows_of,
+)
 from parties.errors import DataError
 from smc.errors import DuettoError, UsageError
 
 ENDINGS: Final = (*FILES, ".txt")
 """How the names of offered files end."""
+
+ENCODINGS: Final = {
+    "utf-8": "of any language",
+    "cp1250": "Polish, Czech, Hungarian and others of Central Europe",
+    "cp1251": "Cyrillic",
+    "cp1252": "of Western Europe",
+    "cp1253": "Greek",
+    "cp1254": "Turkish",
+    "cp932": "Japanese",
+    "gb18030": "Chinese",
+    "big5": "Chinese in traditional characters",
+    "cp949": "Korean",
+}
+"""Encodings that are offered where a file is in one that cannot be told surely."""
 
 MAX_FILES: Final = 200
 MAX_DEPTH: Final = 3
@@ -66,16 +91,21 @@ class Look:
     Attributes:
         addition: its draft.
         rows: its columns, as the form shows them.
+        gone: columns that were ticked, and are no longer among those of the file.
+        is_decoded_anew: whether it was read in another encoding than the person has seen it in.
     """
 
     addition: Addition
     rows: list[Row]
+    gone: Sequence[str] = ()
+    is_decoded_anew: bool = False
 
     @property
     def is_settled(self) -> bool:
         """Whether what would be written is what the person has seen, without faults."""
         kept = [row for row in self.rows if row.is_kept]
-        return bool(kept) and not any(row.error or row.news or not row.was_seen for row in kept)
+        has_news = self.is_decoded_anew or bool(self.gone) or any(row.news for row in self.rows)
+        return bool(kept) and not has_news and not any(row.error or not row.was_seen for row in kept)
 
     @property
     def kept(self) -> Addition:
@@ -95,29 +125,42 @@ def page(desk: Context, request: Request) -> Response:
         "person": list(dataset.person[:1]) or [NONE],
         "key": list(dataset.key[:1]) or [NONE],
     }
+    sent |= {name: [value] for name, value in _reading_of(dataset).items()}
     return _render_look(desk, request, sent)
 
 
 def look(desk: Context, request: Request) -> Response:
     """Look at a file and show its columns; nothing is written."""
-    sent = fields(request)
+    sent, is_decoded_anew = _sent(request)
     if "tick" in sent:  # all columns at once
         kept = {"keep": sent["column"]} if sent["tick"][-1] == "all" and "column" in sent else {}
         sent = {name: values for name, values in sent.items() if name != "keep"} | kept
-    return _render_look(desk, request, sent)
+    return _render_look(desk, request, sent, is_decoded_anew=is_decoded_anew)
 
 
 def add(desk: Context, request: Request) -> Response:
     """Write what was shown, with the bounds and labels that the person confirms."""
-    sent = fields(request)
+    sent, is_decoded_anew = _sent(request)
     try:
-        seen = _look(desk, sent)
+        seen = _look(desk, sent, is_decoded_anew)
         if not seen.is_settled:
             return _render_look(desk, request, sent, seen)
         _write(desk, sent, seen)
     except DuettoError as error:
         return _render_look(desk, request, sent, problem=f"{error.what} {error.hint}")
     return redirect(f"/data?added={seen.addition.name}")
+
+
+def _sent(request: Request) -> tuple[Fields, bool]:
+    """The form, and whether it was about a file in another encoding than the person now names.
+
+    What it has of the file is decoded anew then: no tick is lost because a name reads otherwise.
+    """
+    sent = fields(request)
+    old, new = (sent.get(name, [""])[-1].strip() for name in ("decoded", "encoding"))
+    if not (is_encoding(old) and is_encoding(new)) or old == new:
+        return sent, False
+    return decode_anew(sent, old, new), True
 
 
 def offers(desk: Context) -> list[Offer]:
@@ -173,6 +216,7 @@ def _read_request(desk: Context, sent: Fields) -> Asked:
     """
     said = {name: values[-1] for name, values in sent.items()}
     dataset = _editable(desk, said["edit"]) if said.get("edit") else None
+    said = (_reading_of(dataset) if dataset is not None else {}) | said
     offered = {str(one.path): one.path for one in offers(desk)}
     if dataset is not None and dataset.source is not None:
         offered[str(dataset.source)] = dataset.source
@@ -197,28 +241,57 @@ def _read_request(desk: Context, sent: Fields) -> Asked:
     )
     if dataset is None:
         return asked
-    dialect = dataset.dialect
+    header = dataset.header if asked.header is None and not dataset.header else asked.header
     return replace(
         asked,
         is_known=True,
         name=dataset.name,
-        population=dataset.population,
-        sheet=dataset.sheet,
-        header=dataset.header,
-        footer=dataset.footer,
-        delimiter=dialect.delimiter or None,
-        encoding=dialect.encoding,
-        decimal=dialect.writing.decimal,
-        thousands=dialect.writing.thousands,
-        date_format=dialect.writing.date_format,
+        population=asked.population or dataset.name,
+        header=header,
+        thousands=dataset.dialect.writing.thousands,
     )
+
+
+def _reading_of(dataset: DatasetDeclaration) -> dict[str, str]:
+    """The fields of the form that say how a declared file is read, and whose data it holds."""
+    dialect = dataset.dialect
+    return {
+        "population": dataset.population,
+        "sheet": dataset.sheet,
+        "header": ", ".join(map(str, dataset.header)),
+        "footer": f"{BETWEEN} ".join(dataset.footer) or NONE,
+        "delimiter": dialect.delimiter,
+        "encoding": dialect.encoding,
+        "decimal": dialect.writing.decimal,
+        "date_format": dialect.writing.date_format,
+    }
+
+
+def _changed_reading(asked: Asked, dataset: DatasetDeclaration, found: DatasetDeclaration) -> dict[str, Any]:
+    """The entries of a data set that an edit changes; None for one that goes."""
+    writing, plain = dataset.dialect.writing, Writing()
+    pairs: dict[str, tuple[Any, Any, Any]] = {
+        "population": (dataset.population, found.population, dataset.name),
+        "sheet": (dataset.sheet, found.sheet, ""),
+        "header": (dataset.header, found.header, ()),
+        "footer": (dataset.footer, found.footer, ()),
+        "delimiter": (dataset.dialect.delimiter, found.dialect.delimiter, ""),
+        "encoding": (dataset.dialect.encoding, found.dialect.encoding, "utf-8"),
+        "decimal": (writing.decimal, asked.decimal or writing.decimal, plain.decimal),
+        "date_format": (writing.date_format, asked.date_format, plain.date_format),
+    }
+    return {
+        entry: None if now == usual else list(now) if isinstance(now, tuple) else now
+        for entry, (before, now, usual) in pairs.items()
+        if now != before
+    }
 
 
 def _one(column: str | None) -> list[str] | None:
     return None if column is None else [] if column == NONE else [column]
 
 
-def _look(desk: Context, sent: Fields) -> Look:
+def _look(desk: Context, sent: Fields, is_decoded_anew: bool = False) -> Look:
     """Read the file as the form says. What does not fit a column that is kept is an error of its row.
 
     Raises:
@@ -235,7 +308,10 @@ def _look(desk: Context, sent: Fields) -> Look:
         }
         addition = _draft(desk, replace(asked, choices=choices_in(sent, mistaken)))
     stay = _not_shown(desk, asked)
-    return Look(addition, [row for row in rows_of(addition.draft, sent, mistaken) if row.name not in stay])
+    found = addition.draft
+    gone = [name for name in sent.get("keep", ()) if name not in found.columns and name not in found.left_out]
+    rows = rows_of(found, sent, mistaken, is_decoded_anew)
+    return Look(addition, [row for row in rows if row.name not in stay], gone, is_decoded_anew)
 
 
 def _not_shown(desk: Context, asked: Asked) -> set[str]:
@@ -269,14 +345,20 @@ def _write(desk: Context, sent: Fields, seen: Look) -> None:
         added.write()
         return
     dataset = _editable(desk, seen.addition.name)
+    asked = _read_request(desk, sent)
+    reading = _changed_reading(asked, dataset, seen.addition.draft.dataset)
     shared = dataset.dialect.writing
+    shared = replace(shared, decimal=asked.decimal or shared.decimal, date_format=asked.date_format)
+    there = {*seen.addition.draft.columns, *seen.addition.draft.left_out, *_not_shown(desk, asked)}
+    away = [one.name for one in dataset.columns.values() if one.name not in there and one.constant is None]
     confirmed = {*given, *stands}
     revision = Revision(
         columns={row.name: _entries(row, shared, row.name in confirmed) for row in seen.rows if row.is_kept},
-        dropped=[row.name for row in seen.rows if not row.is_kept],
+        dropped=[*away, *(row.name for row in seen.rows if not row.is_kept)],
         person=seen.addition.draft.person,
         key=seen.addition.draft.key,
         source=None if sent["file"][-1] == str(dataset.source) else str(seen.addition.source["source"]),
+        reading=reading,
     )
     revise(desk.config.catalog, dataset.name, revision, seen.addition.before)
 
@@ -292,12 +374,18 @@ def _entries(row: Row, shared: Any, is_confirmed: bool) -> dict[str, Any]:
 
 
 def _render_look(
-    desk: Context, request: Request, sent: Fields, seen: Look | None = None, problem: str = ""
+    desk: Context,
+    request: Request,
+    sent: Fields,
+    seen: Look | None = None,
+    problem: str = "",
+    *,
+    is_decoded_anew: bool = False,
 ) -> Response:
     shown: dict[str, Any] = {"problem": problem, "said": {name: values[-1] for name, values in sent.items()}}
     try:
         shown["asked"] = _read_request(desk, sent)
-        seen = seen or _look(desk, sent)
+        seen = seen or _look(desk, sent, is_decoded_anew)
     except DuettoError as error:
         return _render_page(desk, request, **shown | {"problem": problem or f"{error.what} {error.hint}"})
     return _render_page(desk, request, **shown, **_form(seen, sent))
@@ -314,7 +402,9 @@ def _form(seen: Look, sent: Fields) -> dict[str, Any]:
         "dialect": found.dataset.dialect,
         "rows": seen.rows,
         "errors": [row for row in kept if row.error],
-        "news": [row for row in kept if row.news],
+        "news": [row for row in seen.rows if row.news],
+        "gone": seen.gone,
+        "is_decoded_anew": seen.is_decoded_anew,
         "is_empty": not kept and not is_first,
         "left_out": found.left_out,
         "names": [*found.columns, *(name for name in found.left_out if name not in (NO_NAME, LAST))],
@@ -330,5 +420,6 @@ def _render_page(desk: Context, request: Request, **more: Any) -> Response:
         offers=offers(desk),
         types=TYPES,
         separators=SEPARATORS,
+        encodings=ENCODINGS,
         **({"asked": None, "addition": None, "problem": "", "said": {}} | more),
     )

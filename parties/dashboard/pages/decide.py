@@ -97,9 +97,10 @@ def _render_page(
 def _report(desk: Context, request: Request, job: Job) -> dict[str, Any]:
     """What a job comes to here now: `report` as of `Party.check`; None with a `problem` where that fails.
 
-    It reads data, so that it is shown to those alone who may submit or approve jobs.
+    It reads data, so that it is shown to those alone who may submit or approve jobs; and what an approval
+    would spend is said of jobs alone that wait for one, as others have spent theirs.
     """
-    if job.is_older or not may(desk, request, SOCKETS["Check"]):
+    if job.state is not State.WAITING_OWN or job.is_older or not may(desk, request, SOCKETS["Check"]):
         return {"report": None, "problem": ""}
     try:
         return {"report": desk.party.check(job.contract["spec"]), "problem": ""}

@@ -85,6 +85,7 @@ def _render_page(
     declared = [*datasets[chosen].columns.values()] if chosen in datasets else []
     columns = [c for c in declared if offers(c)]
     matched = keys_in(declared)
+    offered = {column.name for column in columns} | {*matched}
     peers = [peer.name for peer in config.peers]
     try:
         known = declared_by(desk, sent.get("peer") or next(iter(peers), ""))
@@ -102,6 +103,7 @@ def _render_page(
         asks=name_of(desk, request),
         columns=[(c, offers(c)) for c in columns],
         matched=matched,
+        waiting=[column.name for column in declared if not column.is_confirmed and column.name in offered],
         called={
             name: sent.get(f"theirs:{name}") or propose(name, theirs)
             for name in dict.fromkeys([*(c.name for c in columns), *matched])

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from commons.tabular.cells import above_in, limit_in
 from parties.catalog.columns.columns import ColumnDeclaration, differing_in_case
-from parties.catalog.drafting.confirming import entries, proposal
+from parties.catalog.drafting.confirming import entries, is_bound, proposal
 from parties.catalog.drafting.drafting import Choices, ColumnDraft, Draft
 from parties.errors import ConfigError
 
@@ -22,6 +22,13 @@ TYPES: Final = ("integer", "decimal", "category", "date", "text")
 
 BETWEEN: Final = ";"
 """Between tokens of missing cells in a field."""
+
+_EXAMPLES: Final = {
+    "integer": "a whole number, such as 120",
+    "decimal": "a number, such as 20.25, without a sign between thousands",
+    "date": "a day, such as 2030-12-31",
+}
+"""What a bound of a type looks like, for somebody who typed something else."""
 
 Fields = Mapping[str, list[str]]
 """A form as it was sent: all values by name."""
@@ -102,20 +109,63 @@ def choices_in(sent: Fields, mistaken: Iterable[str] = ()) -> Choices:
         },
         below_limit=below,
         above_limit=above,
-        units={name: _last(sent, f"unit:{name}") for name in columns if f"unit:{name}" in sent},
+        units={
+            name: _last(sent, f"unit:{name}")
+            for name in columns
+            if f"unit:{name}" in sent
+            and (f"unit-found:{name}" not in sent or sent[f"unit-found:{name}"] != sent[f"unit:{name}"])
+        },
         joined=[name for name in read if f"case:{name}" in sent],
     )
 
 
-def rows_of(found: Draft, sent: Fields, mistaken: Mapping[str, str]) -> list[Row]:
+def rows_of(
+    found: Draft, sent: Fields, mistaken: Mapping[str, str], is_decoded_anew: bool = False
+) -> list[Row]:
     """The rows of a form about a draft.
 
     Args:
         found: the draft.
         sent: the form as it was sent before, whose entries stay; empty for a first look.
         mistaken: by column, why its type cannot be what was chosen.
+        is_decoded_anew: whether the form was sent about another encoding, by which other names may be read:
+            a tick that was proposed follows what is proposed now.
     """
-    return [_row(name, one, sent, mistaken.get(name, "")) for name, one in found.columns.items()]
+    is_shown_before = any(name.startswith("was:") for name in sent)
+    rows = []
+    for name, one in found.columns.items():
+        is_new = is_shown_before and name not in sent["column"]
+        row = _row(name, one, sent, mistaken.get(name, ""), is_new=is_new)
+        if is_new:
+            row = replace(row, news=f"A column that was not there before. {_news('new', one)}")
+        elif (
+            is_decoded_anew and row.is_kept and not one.is_chosen and _was_chosen(_last(sent, f"was:{name}"))
+        ):
+            row = replace(row, is_kept=False, news="No longer ticked: it names persons or holds free text.")
+        elif not row.is_kept:
+            row = replace(row, news="")
+        rows.append(row)
+    return rows
+
+
+def decode_anew(sent: Fields, old: str, new: str) -> dict[str, list[str]]:
+    """A form about a file that was read in one encoding, as if it had been read in another.
+
+    What stands in it of the file, names of columns as well, becomes what the same bytes are in the other
+    one. What the first cannot have come from (a person has typed it) stays.
+    """
+
+    def decode(text: str) -> str:
+        try:
+            return text.encode(old).decode(new)
+        except (UnicodeError, LookupError):
+            return text
+
+    asked = {"encoding", "name", "file", "edit", "population"}
+    return {
+        decode(name): list(values) if name in asked else [decode(value) for value in values]
+        for name, values in sent.items()
+    }
 
 
 def is_shown(column: ColumnDeclaration) -> bool:
@@ -146,7 +196,7 @@ def form_of(columns: Iterable[ColumnDeclaration]) -> dict[str, list[str]]:
     return found
 
 
-def _row(name: str, one: ColumnDraft, sent: Fields, mistake: str) -> Row:
+def _row(name: str, one: ColumnDraft, sent: Fields, mistake: str, *, is_new: bool) -> Row:
     column = one.column
     field = f"{column.type}:{name}"
     values = {part: _last(sent, f"{part}:{field}", value) for part, value in _propose(column).items()}
@@ -157,7 +207,9 @@ def _row(name: str, one: ColumnDraft, sent: Fields, mistake: str) -> Row:
         name=name,
         draft=one,
         found=_last(sent, f"found:{name}", column.type) if is_known else column.type,
-        is_kept=name in sent.get("keep", []) if is_known else one.is_chosen and "column" not in sent,
+        is_kept=name in sent.get("keep", [])
+        if is_known
+        else one.is_chosen and (is_new or "column" not in sent),
         values=_follow(values, was, column),
         stands=f"stands:{field}" in sent,
         missing=missing,
@@ -187,7 +239,13 @@ def _state_of(one: ColumnDraft) -> str:
     column = one.column
     bounds = "" if column.type == "text" else proposal(column)
     limits = [column.writing.below_limit, column.writing.above_limit]
-    return json.dumps([column.type, bounds, one.seen, _join(column.tokens), *limits])
+    shown = [column.type, bounds, one.seen, _join(column.tokens), *limits, "chosen" if one.is_chosen else ""]
+    return json.dumps(shown, ensure_ascii=False)  # as it is, so that it can be decoded anew
+
+
+def _was_chosen(shown: str) -> bool:
+    """Whether the tick of a row was proposed, by what it has shown."""
+    return shown.endswith(' "chosen"]')
 
 
 def _parse_state(shown: str) -> tuple[str, str]:
@@ -212,6 +270,10 @@ def _fault(row: Row) -> str:
     """What is wrong with the bounds or labels of a row that is kept."""
     if not row.is_kept or not row.given:
         return ""
+    if row.column.type in _EXAMPLES:
+        for value in row.values.values():
+            if not is_bound(row.column.type, value):
+                return f"{value!r} is no bound of type {row.column.type}. Write {_EXAMPLES[row.column.type]}."
     try:
         found = entries(row.name, row.column.type, row.given)
     except ConfigError as error:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import tomli_w
 
 from parties.catalog.columns.columns import ColumnDeclaration
-from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.dashboard.drawing.desk import Context
 from parties.texts import NAME
 from smc.analyses.records.numbers import loss_term
@@ -99,9 +99,29 @@ def common_text(desk: Context, sent: dict[str, str], keys: list[str]) -> str:
         raise FieldError("key", f"{wrong[0]!r} is not offered for {dataset.name!r}.", "Choose again.")
     if not keys:
         raise FieldError("key", "No column was chosen.", "Tick those in which rows of one person are equal.")
+    _check_confirmed(dataset, dict.fromkeys(keys, "key"))
     names = job_names(keys)
     parameters = {"method": "exact", "keys": [*names.values()], "output": "size", "epsilon": _epsilon(sent)}
     return _text(desk, sent, "matching", f"How many are in both: {dataset.name}", names, parameters)
+
+
+def _check_confirmed(dataset: DatasetDeclaration, used: Mapping[str, str]) -> None:
+    """Refuse columns whose bounds or labels nobody stands for.
+
+    Args:
+        dataset: the data set.
+        used: by column, the field in which it was chosen.
+
+    Raises:
+        FieldError: there is one.
+    """
+    for name, field in used.items():
+        if not dataset.columns[name].is_confirmed:
+            raise FieldError(
+                field,
+                f"Nobody has confirmed bounds or labels of {name!r}, so no job can use it.",
+                f"Confirm them on Data, under Edit {dataset.name}.",
+            )
 
 
 def keys_in(columns: Iterable[ColumnDeclaration]) -> list[str]:
@@ -138,6 +158,8 @@ def statistics_text(desk: Context, sent: dict[str, str], figures: list[str]) -> 
     if not used:
         hint = "Tick a figure of a column, too; rows are counted where it has cells."
         raise FieldError("figure", "No column was chosen, so there are no rows to count.", hint)
+    fields = {column.name: "figure" for _, column in chosen if column is not None}
+    _check_confirmed(dataset, ({by: "by"} if by else {}) | fields)
     names = job_names(used)
     queries = [_query(kind, column, names, by) for kind, column in chosen]
     parameters = {"epsilon": _epsilon(sent), "queries": queries}

@@ -31,6 +31,7 @@ class NoTruth:
 
     def __array__(self, *given: object, **more: object) -> NoReturn:
         raise UsageError(
-            "A secret is no array: neither party knows its elements, so numpy's functions cannot take it.",
-            "Use the operators and methods of the secret itself; or open it first with `.reveal()`.",
+            "A secret is no array: neither party knows its elements, and numpy cannot take it.",
+            "Use the operators and methods of the secret itself, `SecretInts.from_bits(bits)` for sums "
+            "and `select` to choose by them; or open it first with `.reveal()`.",
         )

@@ -125,6 +125,15 @@ def test_equal_frequencies_hold_about_equally_many():
     assert labels(equal_frequency([3, 3, 3], [2]), [3], 1) == ["[3, 4]"]
 
 
+def test_dates_by_the_eras_of_japan():
+    texts = ["昭和42年11月3日", "令和元年５月１日", "２０２３年5月5日"]
+    assert labels(DateHierarchy(["year"]), texts, 1) == ["1967", "2019", "2023"]
+    letters = ["S42.11.3", "R05.05.05"]
+    assert labels(DateHierarchy(["month"], "%EC%Ey.%m.%d"), letters, 1) == ["1967-11", "2023-05"]
+    with pytest.raises(HierarchyError, match="is not a date"):
+        labels(DateHierarchy(["year"]), letters, 1)  # they may be codes
+
+
 def test_dates_by_calendar():
     hierarchy = DateHierarchy()
     days = np.array(["2020-01-31", "2020-03-01", "1999-12-24"], dtype=object)

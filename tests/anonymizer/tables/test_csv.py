@@ -406,3 +406,13 @@ def test_one_column_without_a_name_is_named_by_its_place(tmp_path, text, names):
     path = tmp_path / "data.csv"
     path.write_bytes(text)
     assert list(files.table(path).names) == names
+
+
+def test_digits_of_full_width_are_numbers_in_both_houses():
+    cells = pl.Series(["７８", "－６", "9"])
+    assert kinds_of(Writing(), cells) == {"integer"}
+    assert numbers_of(Writing(), cells, "integer").to_list() == [78, -6, 9]
+    assert numbers_of(Writing(","), pl.Series(["６６，７", None]), "float").to_list() == [66.7, None]
+    limits = Writing(below_limit="half")
+    assert kinds_of(limits, pl.Series(["＜０．４", "０．９"])) == {"float"}
+    assert numbers_of(limits, pl.Series(["＜０．４", "０．９"]), "float").to_list() == [0.2, 0.9]

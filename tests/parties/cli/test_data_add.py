@@ -94,6 +94,16 @@ def test_options_decide_what_the_draft_would(served, command, export):
     assert "Gewicht" not in declared.columns
 
 
+def test_a_column_that_cannot_be_declared_is_told_with_its_reason(served, command):
+    path = served.folder / "odd.csv"
+    path.write_text("alter,wert\n" + "".join(f"{n} Jahre alt genau {n},{n}\n" for n in range(20, 60)))
+    said = command("data", "add", str(path), "--type", "alter=integer", "--bounds", "alter=0:120", code=78)
+    assert "'alter' is not declared: its cells do not read as integer" in " ".join(said.stderr.split())
+    added = parsed(command("data", "add", str(path), "--json"))
+    assert "neither numbers, dates nor a few labels" in added["left_out"]["alter"]
+    assert "names persons" not in added["left_out"]["alter"]
+
+
 def test_tables_of_databases(served, command):
     path = served.folder / "hospital.db"
     with sqlite3.connect(path) as made:

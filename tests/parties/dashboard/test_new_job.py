@@ -274,3 +274,46 @@ def test_the_form_of_a_rule_stays_open_where_a_data_set_is_chosen(made):
     form = "<summary>Allow results with noise"
     assert f"<details>{form}" in made.browser.get("/policy").text
     assert f"<details open>{form}" in made.browser.get("/policy?dataset=data").text
+
+
+def test_a_column_that_nobody_confirmed_is_marked_and_told_beside_its_field(made):
+    catalog = made.party.config_path.parent / "catalog.toml"
+    text = catalog.read_text()
+    head = f'[datasets.data.columns."{SMOKER}"]\n'
+    assert head in text
+    catalog.write_text(text.replace(head, f"{head}confirmed = false\n"))
+    page = html.unescape(made.browser.get("/new").text)
+    assert f'{SMOKER}</strong> <span class="tag">not confirmed</span>' in page
+    assert '<a href="/data/add?edit=data">Edit data</a>' in page
+    for field, form in (
+        ("figure", FORM | {"figure": [f"histogram:{SMOKER}"]}),
+        ("by", FORM | {"by": SMOKER}),
+        ("key", FORM | {"question": "common", "key": [SMOKER]}),
+    ):
+        page = html.unescape(made.browser.post("/new/check", form).text)
+        assert "That did not work" not in page
+        assert (
+            f'id="wrong-{field}" role="alert">Nobody has confirmed bounds or labels of \'{SMOKER}\'' in page
+        )
+        assert "duetto data confirm" not in page
+    text = made.browser.post("/new/check", {"text": JOB_ON_SMOKERS}).text
+    assert "Confirm it on Data, under Edit data" in html.unescape(text)
+    assert "duetto data confirm" not in text
+
+
+JOB_ON_SMOKERS = f"""
+[job]
+analysis = "statistics"
+alice = "north"
+bob = "south"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "data"
+columns = {{ s = "{SMOKER}" }}
+[bob]
+dataset = "data"
+columns = {{ s = "{SMOKER}" }}
+[parameters]
+epsilon = "1"
+queries = [{{ name = "s", kind = "histogram", column = "s" }}]
+"""

@@ -191,6 +191,9 @@ def test_approving_sends_back_what_was_shown(served, south):
     assert done.status_code == 303
     decided = [entry for entry in served.south.ledger.entries() if entry.event == APPROVED]
     assert decided[0].actor == "Dr. Meyer"
+    after = browser.get(f"/decide/{job_id}").text
+    assert "does not wait for a person any more" in after
+    assert "If you approve" not in after  # what it spends is spent, and would be counted twice
 
 
 @pytest.mark.parametrize("name", ["Seán O’Neil", "Dr. Weiß–Groß", "Müller/Weiß", "A. Müller, M.Sc.; Stellv."])

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.responses import PlainTextResponse
 
+from parties.client import Party
 from parties.dashboard import app
 from parties.dashboard.pages import persons
 from parties.ledger.entries import LedgerError
@@ -14,6 +15,7 @@ from parties.person_roles import PersonRole
 from parties.persons.declaration import parse_persons
 from parties.persons.roles import CATALOG, SOCKETS
 from tests.parties.dashboard.browsing import Browser
+from tests.parties.dashboard.test_pages import waiting
 from tests.parties.jobs.joined import job_file
 from tests.parties.persons.made import OF_ROLE, PEOPLE, persons_toml
 
@@ -124,3 +126,45 @@ def test_a_broken_ledger_keeps_nobody_from_looking_at_a_job(party, served, monke
     browser = Browser(party)
     assert browser.get(f"/jobs/{job.id}").status_code == 200
     assert browser.get(f"/decide/{job.id}").status_code == 200
+
+
+FORMS = {
+    "/data": ("/data/add", "/data/remove", "/data/check"),
+    "/data/add": ("/data/draft",),
+    "/data/remove?dataset=numbers": ("/data/remove",),
+    "/policy": ("/policy/allow", "/policy/try"),
+    "/peers": ("/peers/look", "/peers/reload"),
+    "/new": ("/new/check",),
+}
+"""Forms of pages, by their paths."""
+
+
+@pytest.mark.parametrize("role", PersonRole)
+def test_an_account_sees_the_forms_alone_that_it_may_send(party, served, in_force, role):
+    browser = signed_in(party, OF_ROLE[role])
+    by_link = Browser(party)
+    for page, forms in FORMS.items():
+        found, free = browser.get(page).text, by_link.get(page).text
+        for form in forms:
+            sign = f'="{form}'
+            if sign in free:
+                assert (sign in found) is (role in app.ROLES[form]), (page, form)
+        if not all(role in app.ROLES[form] for form in forms):
+            assert "What can be done here takes a" in found or "may not do this now" in found, page
+
+
+@pytest.mark.parametrize("role", PersonRole)
+def test_buttons_of_a_job_are_for_those_who_may_press_them(party, served, in_force, role):
+    job = party.submit(job_file("1/2")).wait(timeout=60)
+    browser = signed_in(party, OF_ROLE[role])
+    assert ("/forget" in browser.get(f"/jobs/{job.id}").text) is (
+        role in app.ROLES["/jobs/{job_id}/forget"] and role in SOCKETS["Result"]
+    )
+
+
+def test_where_nobody_can_sign_in_a_browser_there_is_no_button_to_decide(served, in_force):
+    job_id = waiting(served, job_file("1/2"))
+    with Party(served.folder / "south") as south:
+        page = Browser(south).get(f"/decide/{job_id}").text
+    assert "nobody who may do so has a key in a browser" in page
+    assert 'value="approve"' not in page

@@ -316,3 +316,24 @@ def test_a_statistic_end_to_end():
     alice, bob = results(program, first, second)
     assert alice is None
     assert bob == [(int(ages.sum() + others.sum()) << 8) // 70]
+
+
+def test_bits_times_integers_are_chosen_ones_in_either_order():
+    def side(session):
+        x, y = SecretInts.from_both(
+            session, [[3, 90, 5], [4, 8, -5]][session.role is Role.BOB], Bounds(-9, 99)
+        )
+        chosen = [(x >= y) * y, y * (x >= y), (x >= 4) * x, (x >= 4).reshape(3, 1) * y]
+        assert all(one.bounds.lower >= -9 and one.bounds.upper <= 99 for one in chosen)
+        return [one.reveal().tolist() for one in chosen]
+
+    for found in run_pair(side):
+        assert found == [[0, 8, -5], [0, 8, -5], [0, 90, 5], [[0, 0, 0], [4, 8, -5], [4, 8, -5]]]
+
+
+def test_bits_times_reals_in_fixed_point_keep_their_scale():
+    def side(session):
+        x, _ = SecretInts.from_both(session, Fixed.of([1.5, -2.25], 8), Bounds(-1000, 1000), scale=8)
+        return ((x >= 0) * x).scale
+
+    assert run_pair(side) == (8, 8)

@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commons.tabular.dialect import WRITINGS, Dialect, Writing
+from commons.tabular.eastern import ERA_YEAR
 from parties.catalog.columns.cells import parser
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.columns.hints import DATE_FORMATS, date_formats, hint, writings
@@ -66,6 +67,9 @@ def test_dates_are_read_back_in_each_form(days, form):
     texts = [f"{day.year:04}{day.strftime((form or '%Y-%m-%d').replace('%Y', ''))}" for day in days]
     if form and not form.startswith("%Y"):
         texts = [day.strftime(form.replace("%Y", f"{day.year:04}")) for day in days]
+    if ERA_YEAR in form:
+        days = [day for day in days if 1926 <= day.year < 2025] or [date(1967, 11, 3)]
+        texts = [day.strftime(form.replace(ERA_YEAR, f"昭和{day.year - 1925}")) for day in days]
     numbers = [(day - date(1970, 1, 1)).days for day in days]
     assert [parser(column)(text) for text in texts] == numbers
     quick = reader(column)(texts)

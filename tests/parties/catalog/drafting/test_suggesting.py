@@ -84,6 +84,42 @@ def test_what_people_write_beside_is_free_text_however_short(name):
     assert is_asked_for(infer(name, cells).column)
 
 
+@pytest.mark.parametrize(
+    ("cells", "is_asked"),
+    [
+        ({str(80_000_000_003 + 7 * n): 1 for n in range(40)}, True),  # national numbers
+        ({str(8_000_003 + 7 * n): 3 for n in range(40)}, False),  # they repeat, as measurements do
+        ({str(150_001 + 7 * n): 1 for n in range(40)}, False),  # platelets
+        ({str(1_000_000 + 1000 * n): 1 for n in range(40)}, False),  # incomes
+        ({str(9_999_990 + n): 1 for n in range(40)}, False),  # of two lengths
+        (dict.fromkeys(("Kowalski", "Gęś", "Łuczak", "Żak", "Nowak-Lis", "Wójcik"), 3), True),
+        (dict.fromkeys(("Kardiologie", "Chirurgie", "Urologie", "Innere", "Augen"), 30), False),
+        (dict.fromkeys(("Ja", "Nein", "Weiß nicht"), 3), False),
+        (dict.fromkeys(("sehr gut", "gut", "mittel", "schlecht", "keine"), 3), False),
+    ],
+)
+def test_what_looks_like_persons_is_asked_for_whatever_it_is_called(cells, is_asked):
+    assert is_asked_for(infer("Merkmal", cells).column, cells) is is_asked
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Nazwisko",
+        "Imię",
+        "PESEL",
+        "Nr pacjenta",
+        "Příjmení",
+        "Förnamn",
+        "Fødselsnummer",
+        "SOYADI",
+        "Henkilötunnus",
+    ],
+)
+def test_the_commonest_words_for_persons_are_known_in_other_languages(name):
+    assert is_asked_for(infer(name, {"a": 30, "b": 40}).column)
+
+
 @pytest.mark.parametrize("name", ["Notaufnahme", "Station", "Denote", "Fumeur ?"])
 def test_other_names_are_not_those_of_remarks(name):
     assert not is_asked_for(infer(name, {"ja": 3, "nein": 5}).column)
