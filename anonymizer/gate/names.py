@@ -21,7 +21,7 @@ from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.column_names import direct, is_called, is_of_persons
-from commons.tabular.person_names import holds_names, look_like_names
+from commons.tabular.person_names import holds_names, names_bearers
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -101,12 +101,7 @@ def _of_cells(name: str, counts: Mapping[str, int]) -> str | None:
     """Why texts would name persons, by their form or by lists of names."""
     if (form := name_form(counts)) is not None:
         return f"holds {form}"
-    is_named = (
-        holds_names(counts, least=1) or look_like_names(counts)
-        if is_of_persons(name)
-        else holds_names(counts)
-    )
-    return OF_NAMES if is_named else None
+    return OF_NAMES if holds_names(counts) or (is_of_persons(name) and names_bearers(counts)) else None
 
 
 def mostly_alone(counts: Int, most: int = 1) -> bool:

@@ -90,6 +90,12 @@ NAMES = {
     "payload": lambda i: json.dumps({"patient": {"name": ("Zzz", "Yyy")[i % 2], "visits": [1, i % 4]}}),
     "list": lambda i: json.dumps(["x", {"by": ("Rosalind Weber", "Anna Quast", "Peter Wrona")[i % 3]}]),
     "a8": lambda i: f"555-123-456{i % 2}",
+    "usager": lambda i: ("Petit", "Blanc", "Boulanger")[i % 3],
+    "Bewohner": lambda i: ("ROTH", "SOMMER")[i % 2],
+    "Mitarbeiter": lambda i: ("Qwert Zzz", "Yxcv Ppp")[i % 2],
+    "Huisarts": lambda i: ("Dhr. van der Zzz", "Mw. Qqq")[i % 2],
+    "x1": lambda i: ("Anna Weber", "Paul Klein")[i % 2],
+    "入居者": lambda i: ("堀北一", "南恵", "柊誠")[i % 3],
 }
 
 
@@ -140,6 +146,10 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
         ("value", lambda i: f"0.1234567{i % 3}"),
         ("range", lambda i: ("2001-2005", "2006-2010", "100-200")[i % 3]),
         ("doctor", lambda i: ("Internal Medicine", "General Practitioner", "Family Medicine")[i % 3]),
+        ("employee", lambda i: ("Full-time", "Part-time", "Contractor, seasonal")[i % 3]),
+        ("client", lambda i: ("A", "B", "unknown")[i % 3]),
+        ("Schüler", lambda i: ("Hauptschule", "Realschule", "Gymnasium")[i % 3]),
+        ("full", lambda i: ("Tank", "Bottle")[i % 2]),
         ("wavelength_nm", lambda i: ("450 nm", "620 nm")[i % 2]),
         ("col9", lambda i: ("Yokohama Minami", "Nagoya Midori", "Saitama Minami", "Osaka Kita")[i % 4]),
         ("month", lambda i: ("April", "June", "October", "May", "July", "March", "January")[i % 7]),
