@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from anonymizer.gate.forms import IN_SOME
 from anonymizer.gate.names import FEW_PERSONS, OF_NAMES
 from anonymizer.proposals.profiles import Profile
 from commons.tabular.column_names import Role, is_called, kinds_of
@@ -118,10 +119,8 @@ def _repeating(columns: Sequence[Proposed]) -> Iterator[Profile]:
     """The identifiers of which a value has several rows: numbers, keys, accounts and the like; no names."""
     for one in columns:
         found = one.profile
-        is_known = is_called(found.name, "identifier", "person", *_ACCOUNTS) or found.naming not in (
-            "",
-            OF_NAMES,
-        )
+        is_key = found.naming not in ("", OF_NAMES) and IN_SOME not in found.naming
+        is_known = is_called(found.name, "identifier", "person", *_ACCOUNTS) or is_key
         if (
             one.role == "identifiers"
             and len(found.counts) > FEW_PERSONS

@@ -69,6 +69,7 @@ _MOST_WORDS: Final = 5
 _LONGEST_EASTERN: Final = 7
 _DIFFERENT: Final = 3
 """Listed names that must be there: a category may be called Charlotte or Adams by chance."""
+_CLEARLY: Final = 0.2
 _MOST_OF_ONE: Final = 3
 """Words of a text that is the name of one person, and not of a school or a street."""
 _MANY: Final = 12
@@ -87,7 +88,7 @@ def holds_names(counts: Mapping[str, int]) -> bool:
     """Whether half of the cells of a column, and half of its different values, are names of persons.
 
     Three of them must be there; or one that is hardly anything else, as with a title, or of a listed first
-    name and a listed surname.
+    name and a listed surname. Of these a fifth is enough.
 
     Args:
         counts: how often each text occurs.
@@ -96,10 +97,14 @@ def holds_names(counts: Mapping[str, int]) -> bool:
     has_given = _GIVEN_OF_KANA * sum("given" in found for found in kana.values()) >= len(kana)
     named = {text for text in counts if is_name(text) and (has_given or not kana.get(text))}
     named |= _alone({text for text in counts if text not in named})
-    least = 1 if any(map(_is_clear, named)) else _DIFFERENT
+    clear = {text for text in counts if _is_clear(text)}
+    rows = sum(counts.values())
+    if clear and min(len(clear) / len(counts), sum(counts[text] for text in clear) / rows) >= _CLEARLY:
+        return True
+    least = 1 if clear else _DIFFERENT
     if len(named) < max(least, len(counts) / 2):
         return False
-    return 2 * sum(counts[text] for text in named) >= sum(counts.values())
+    return 2 * sum(counts[text] for text in named) >= rows
 
 
 def names_bearers(counts: Mapping[str, int]) -> bool:
@@ -115,7 +120,7 @@ def names_bearers(counts: Mapping[str, int]) -> bool:
     """
     told = {text: count for text, count in counts.items() if _SIGNS.sub("", _plain(text)) not in _nobody()}
     named = {text for text in told if is_name(text) or _may_be_name(text, len(told) > _MANY)}
-    if any(map(_is_clear, named)):
+    if any(_is_clear(text) or _bare(text)[1] for text in named):
         return True
     of_cells = 2 * sum(told[text] for text in named) >= sum(told.values())
     return bool(named) and (of_cells or 2 * len(named) >= len(told))
@@ -202,9 +207,10 @@ def _is_clear(text: str) -> bool:
         return named and (is_addressed or joined.endswith(_eastern("given")))
     if any(letter.isdigit() for letter in plain):
         return False
-    if _is_titled(plain):
-        return True
     words = [*_fold(_WORDS.findall(plain))]
+    if _is_titled(plain):  # `Doctor visit` is nobody
+        behind = [word for word in _TITLED.findall(plain) if not _is_title(word)]
+        return any(not word.islower() for word in behind) and _things().isdisjoint(words)
     if not 1 < len(words) <= _MOST_OF_ONE:
         return False
     surnames = _western("surname") | _western("elsewhere")
@@ -229,7 +235,7 @@ def _may_be_name(text: str, is_many: bool) -> bool:
     folded = _fold(words)
     if not folded.isdisjoint(_things()) or is_of_persons(plain) or any(map(_SCIENCES.search, folded)):
         return False
-    if len(words) == 1 and len(plain) <= (1 if not plain.isascii() else _CODE if plain.isupper() else 2):
+    if len(words) == 1 and plain.isascii() and len(plain) <= (_CODE if plain.isupper() else 2):
         return False
     if _EASTERN.search(plain):
         joined = "".join(_BETWEEN.sub(" ", plain).split())

@@ -210,6 +210,7 @@ BEARERS = (
     ("Dhr. van der Veen", "Mw. Bakker"),
     ("Weber", "unknown", "n/a", "-", "?"),
     ("Telefon", "E-Mail", "Post", "Frau Zzz"),
+    ("南", "堀北先生", "柊"),
     ("堀北一", "南恵", "柊誠", "宇佐美三"),
     ("Шевченко", "Бондаренко"),
     ("김민준", "이서연"),
@@ -229,6 +230,7 @@ CATEGORIES = (
     ("ledig", "verheiratet", "getrennt lebend"),
     ("Temps plein", "Temps partiel", "CDI"),
     ("入院", "外来", "救急"),
+    ("甲", "乙"),
     ("循環器科", "担当者", "非常勤"),
     ("A", "B", "C"),
     ("GP", "MD", "ICU"),
@@ -269,6 +271,7 @@ def test_what_names_nobody_is_no_listed_name():
         ("J. Smith", "A. Jones"),
         ("鈴木", "佐藤先生"),
         ("Frau Zzz",),
+        ("Dr. Zzz, Ulm", "Praxis", "MVZ Nord", "MVZ Süd"),
         ("Çağla Öztürk", "Mehmet Yılmaz"),
         ("Oleksandr Shevchenko", "Taras Bondarenko"),
     ],
@@ -278,7 +281,8 @@ def test_one_whole_name_is_enough_in_any_column(texts):
 
 
 @pytest.mark.parametrize(
-    "texts", [("Charlotte", "Adams"), ("Virginia Beach", "Augusta"), ("Thomas", "Martin")]
+    "texts",
+    [("Charlotte", "Adams"), ("Virginia Beach", "Augusta"), ("Thomas", "Martin"), ("Doctor visit", "none")],
 )
 def test_one_listed_word_is_not(texts):
     assert not holds_names(dict.fromkeys(texts, 3))
