@@ -81,7 +81,7 @@ class Recording:
         """
         why = "" if declared is None else self.history.beyond(declared)
         if why:
-            raise GateError([_budget(why).to_json()])
+            raise GateError([self._budget(why, declared).to_json()])
 
     def beside(self, release: Release, dialect: Dialect, seed: int | None = None) -> Recording:
         """With what is left of k and l to somebody who has the releases before, too.
@@ -138,12 +138,23 @@ class Recording:
         table = _table(folder / main, dialect)
         return ReleasedRows.of(main, table, original.roles, extra, blurred=one.blurred)
 
+    def _budget(self, why: str, loss: PrivacyLoss | None) -> Finding:
+        if loss is None:
+            hint = "Give a step an epsilon, or release nothing more: no limit covers a release without one."
+        else:
+            hint = (
+                f"Lower {'epsilon or delta' if loss.delta else 'epsilon'}, or release nothing more. `duetto "
+                f"anonymize releases DATA {self.history.limit_for(loss)}` raises the limit, which is a "
+                "decision about the people in the table."
+            )
+        return Finding("budget", None, why, hint)
+
     def findings(self, release: Release) -> Iterator[Finding]:
         """What is found of a release beside those before."""
         loss = loss_of(release.guarantees)
         why = self.history.beyond(loss)
         if why:
-            yield _budget(why)
+            yield self._budget(why, loss)
         if loss is not None and not loss.of_persons and self.history.spent.of_persons:
             yield Finding(
                 "budget", None, _OF_ONE_ROW, "Write person and rows_per_person below [roles] again."
@@ -287,13 +298,3 @@ _OF_VALUES: Final = frozenset(
     {"distinct-l-diversity", "entropy-l-diversity", "recursive-cl-diversity", "anatomy"}
 )
 """Promises that do not hold of fewer than l values."""
-
-
-def _budget(why: str) -> Finding:
-    return Finding(
-        "budget",
-        None,
-        why,
-        "Lower epsilon, or release nothing more. `duetto anonymize releases DATA --limit-epsilon` raises the "
-        "limit, which is a decision about the people in the table.",
-    )

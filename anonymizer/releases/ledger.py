@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final, Self
@@ -77,9 +78,10 @@ class Limit:
         if not 0 <= self.delta < 1:
             raise SpecError(f"The limit of delta is {self.delta}.", "Choose one in [0, 1), such as 1e-6.")
 
-    def allows(self, loss: PrivacyLoss) -> bool:
-        """Whether so much may be spent in all."""
-        return loss.epsilon <= self.epsilon * (1 + _ROUNDING) and loss.delta <= self.delta * (1 + _ROUNDING)
+    def exceeded_by(self, loss: PrivacyLoss) -> tuple[str, ...]:
+        """Of what, epsilon and delta, more would be spent in all than may be; empty if of neither."""
+        spent = {"epsilon": (loss.epsilon, self.epsilon), "delta": (loss.delta, self.delta)}
+        return tuple(name for name, (own, most) in spent.items() if own > most * (1 + _ROUNDING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +195,31 @@ class History:
                 "privacy, so that nothing bounds what it spends."
             )
         after, _ = self.with_another(loss)
-        if self.limit.allows(after):
+        exceeded = self.limit.exceeded_by(after)
+        if not exceeded:
             return ""
         before = self.spent
         return (
             f"All releases of this table may spend epsilon {most}. Those before have spent "
             f"{before.epsilon:.6g} and {before.delta:.6g}; with this one it would be {after.epsilon:.6g} and "
-            f"{after.delta:.6g}."
+            f"{after.delta:.6g}: more {' and '.join(exceeded)} than is allowed."
         )
+
+    def limit_for(self, loss: PrivacyLoss | None) -> str:
+        """The options that set a limit under which another release is allowed; without figures for None."""
+        if loss is None or self.limit is None:
+            return "--limit-epsilon"
+        after, _ = self.with_another(loss)
+        epsilon = max(self.limit.epsilon, after.epsilon)
+        delta = max(self.limit.delta, after.delta)
+        return f"--limit-epsilon {_at_least(epsilon)}" + (
+            f" --limit-delta {_at_least(delta)}" if delta else ""
+        )
+
+
+def _at_least(number: float) -> str:
+    """A number of three digits that is not below another one."""
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(number)):g}"
 
 
 class ReleaseLedger:

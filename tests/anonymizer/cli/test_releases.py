@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -98,6 +99,38 @@ def test_a_limit_refuses_before_anything_is_drawn(run, monkeypatch):
     run("anonymize releases data.csv --limit-epsilon 1.5")
     run("anonymize data.csv --spec noisy.toml -o out2.csv")
     assert listed(run)["limit"] == {"epsilon": 1.5, "delta": 0.0}
+
+
+SYNTHETIC = (
+    ROLES.partition("[columns]")[0]
+    + """[columns]
+age = { type = "integer", bounds = [0, 120] }
+city = { type = "category", categories = ["Ulm", "Rom", "Oslo"] }
+illness = { type = "category", categories = ["flu", "cold"] }
+[[steps]]
+method = "synth-independent"
+columns = ["age", "city", "illness"]
+epsilon = 0.5
+"""
+)
+
+
+def test_the_limit_that_is_exceeded_is_named_and_the_hint_raises_it(run):
+    """With `--limit-epsilon 100` that of delta is 0, and no epsilon helps."""
+    Path("synthetic.toml").write_text(SYNTHETIC)
+    out, _ = run("anonymize releases data.csv --limit-epsilon 100")
+    assert "epsilon 100 and delta 0 are allowed" in out
+    _, err = run("anonymize data.csv --spec synthetic.toml -o out.csv", 65)
+    said = " ".join(err.split())
+    assert "more delta than is allowed" in said
+    [command] = re.findall("`duetto (.*?)`", said)
+    assert "--limit-delta" in command
+    run(command.replace("DATA", "data.csv"))
+    run("anonymize data.csv --spec synthetic.toml -o out.csv")
+    delta = listed(run)["limit"]["delta"]
+    run("anonymize releases data.csv --limit-epsilon 200")
+    assert listed(run)["limit"] == {"epsilon": 200, "delta": delta}
+    assert delta > 0
 
 
 def test_a_copy_with_its_rows_in_another_order_has_the_same_limit(run):
