@@ -261,7 +261,7 @@ def _of_japan(text: str) -> frozenset[Listed] | None:
     return find_listed(words)
 
 
-def names_somebody(text: str) -> bool:
+def names_somebody(text: str, *, surely: bool = False) -> bool:
     """Whether a sentence holds the name of a person.
 
     A listed first name, or a title, before a word with a capital letter; or a listed surname of Japan before
@@ -269,6 +269,7 @@ def names_somebody(text: str) -> bool:
 
     Args:
         text: of any length.
+        surely: whether a first name counts before a listed surname alone, as `May income` is nobody.
     """
     plain = unicodedata.normalize("NFKC", text)
     for run in _EASTERN.findall(plain):
@@ -282,10 +283,14 @@ def names_somebody(text: str) -> bool:
         return True
     words = _WORDS.findall(plain)
     listed = {_plain(word) for word in given_names()}
+    known = _western("surname") | _western("elsewhere")
     return any(
         after[0].isupper()
         and len(after) > 1
-        and (_plain(before) in _TITLES or (before[0].isupper() and _plain(before) in listed))
+        and (
+            _plain(before) in _TITLES
+            or (before[0].isupper() and _plain(before) in listed and (not surely or _plain(after) in known))
+        )
         for before, after in pairwise(words)
     )
 
