@@ -466,6 +466,23 @@ def test_names_in_lists_and_in_the_name_of_the_file_are_a_warning(run, text, out
     assert "Wigglesworth" not in err
 
 
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [
+        ("F1: trust in Mrs Oyelaran", True),
+        ("asked by Anna Weber", True),
+        ("May income", False),
+        ("Grace Period", False),
+    ],
+)
+def test_a_name_in_the_name_of_a_column_is_a_warning(run, name, is_told):
+    frame = pd.read_csv("data.csv")
+    frame[name] = ["a", "b"] * (len(frame) // 2)
+    frame.to_csv("data.csv", index=False)
+    _, err = run("anonymize data.csv --spec k.toml -o out.csv")
+    assert ("holds what looks like the name of a person" in " ".join(err.split())) == is_told
+
+
 def test_another_ledger_does_not_forget_what_is_on_record(run):
     run("anonymize releases data.csv --limit-epsilon 0.5")
     run("anonymize data.csv --spec noisy.toml -o one.csv")
