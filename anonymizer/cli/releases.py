@@ -55,7 +55,11 @@ def of_table(data: Path, table: Table, ledger_path: Path | None) -> tuple[Releas
 @click.argument("data", type=FILE)
 @click.option("--verify", is_flag=True, help="Also look whether the released files are as they were.")
 @click.option("--limit-epsilon", type=float, help="What all releases of DATA may spend.")
-@click.option("--limit-delta", type=float, help="The same of delta; with --limit-epsilon, without it 0.")
+@click.option(
+    "--limit-delta",
+    type=float,
+    help="The same of delta; with --limit-epsilon. Else it stays as it is, at first 0.",
+)
 @click.option(
     "--withdraw", type=int, metavar="N", help="Release N has never left the house, and counts no more."
 )
@@ -95,6 +99,9 @@ def releases(
     if limit_epsilon is not None:
         limit = Limit(limit_epsilon, limit_delta or 0.0)
         with ledger.open() as held:
+            before = held.history(source).limit
+            if before is not None and limit_delta is None:
+                limit = Limit(limit_epsilon, before.delta)
             held.limit(source, limit)
     if withdraw is not None:
         with ledger.open() as held:

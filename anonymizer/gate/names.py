@@ -21,7 +21,7 @@ from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.column_names import direct, is_called, is_of_persons
-from commons.tabular.person_names import holds_names, look_like_names
+from commons.tabular.person_names import holds_names, names_bearers
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -63,14 +63,16 @@ _TRUTHS: Final = frozenset(
 )
 _READ: Final = 2_000
 """Different texts that are read at most, to see whether they are names."""
+_SEARCHED: Final = 20_000
+"""Different texts that are searched at most for addresses, accounts and the like."""
 
 
 def names_persons(column: ColumnView) -> str | None:
     """Why the cells of a column would name persons, as the end of a sentence; None if nothing says so.
 
     By its name, whatever it holds, but for truth values (`phone`: yes or no) and, of names, numbers; or by
-    its cells, if at least half of them are names of persons, or have their form in a column that is called
-    like persons (`Hausarzt`), or the form of mail addresses, accounts, phone numbers and the like.
+    its cells: if half of them are names of persons, or nothing else in a column that is called like persons
+    (`Hausarzt`); or if mail addresses, accounts, phone numbers and the like stand in them.
     """
     texts = [text_of(value).strip() for value in column.values]
     told = {text.casefold() for text in texts} - _NOTHING
@@ -81,10 +83,11 @@ def names_persons(column: ColumnView) -> str | None:
         return f"is called like one of {_PLURALS[kind.name]}"
     if not column.is_text:
         return None
-    some = _some(column, texts)
+    some = _some(column, texts, _READ)
     inner = parts_of(some)
     if inner is None:
-        return _of_cells(column.name, some)
+        form = name_form(_some(column, texts, _SEARCHED))
+        return f"holds {form}" if form is not None else _of_names(column.name, some)
     told_inside = ((name, _of_part(name, counts)) for name, counts in inner.items())
     return next((f"{words}, in its part {name!r}" for name, words in told_inside if words), None)
 
@@ -94,19 +97,15 @@ def _of_part(name: str, counts: Mapping[str, int]) -> str | None:
     if {text.casefold() for text in counts} <= _NOTHING | _TRUTHS:
         return None
     kind = direct(name)
-    return f"holds {_PLURALS[kind.name]}" if kind is not None else _of_cells(name, counts)
+    if kind is not None:
+        return f"holds {_PLURALS[kind.name]}"
+    form = name_form(counts)
+    return f"holds {form}" if form is not None else _of_names(name, counts)
 
 
-def _of_cells(name: str, counts: Mapping[str, int]) -> str | None:
-    """Why texts would name persons, by their form or by lists of names."""
-    if (form := name_form(counts)) is not None:
-        return f"holds {form}"
-    is_named = (
-        holds_names(counts, least=1) or look_like_names(counts)
-        if is_of_persons(name)
-        else holds_names(counts)
-    )
-    return OF_NAMES if is_named else None
+def _of_names(name: str, counts: Mapping[str, int]) -> str | None:
+    """Why texts would name persons, by lists of names or for want of a sign that they do not."""
+    return OF_NAMES if holds_names(counts) or (is_of_persons(name) and names_bearers(counts)) else None
 
 
 def mostly_alone(counts: Int, most: int = 1) -> bool:
@@ -206,10 +205,10 @@ def inspect_names(
             yield Finding(RULE, name, f"Column {name} {words}.", hint)
 
 
-def _some(column: ColumnView, texts: list[str]) -> dict[str, int]:
-    """How often texts occur; of many every so manieth."""
+def _some(column: ColumnView, texts: list[str], most: int) -> dict[str, int]:
+    """How often texts occur; of more than so many every so manieth."""
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(texts)).tolist()
-    step = max(1, len(texts) // _READ)
+    step = -(-len(texts) // most) or 1
     return dict(zip(texts[::step], counts[::step], strict=True))
 
 

@@ -79,9 +79,9 @@ class Recording:
         Raises:
             GateError: that is beyond what all releases of the table may spend.
         """
-        beyond = None if declared is None else self.history.beyond(declared)
-        if beyond:
-            raise GateError([Finding("budget", None, *beyond).to_json()])
+        why = "" if declared is None else self.history.beyond(declared)
+        if why:
+            raise GateError([self._budget(why, declared).to_json()])
 
     def beside(self, release: Release, dialect: Dialect, seed: int | None = None) -> Recording:
         """With what is left of k and l to somebody who has the releases before, too.
@@ -138,12 +138,23 @@ class Recording:
         table = _table(folder / main, dialect)
         return ReleasedRows.of(main, table, original.roles, extra, blurred=one.blurred)
 
+    def _budget(self, why: str, loss: PrivacyLoss | None) -> Finding:
+        if loss is None:
+            hint = "Give a step an epsilon, or release nothing more: no limit covers a release without one."
+        else:
+            hint = (
+                f"Lower {'epsilon or delta' if loss.delta else 'epsilon'}, or release nothing more. `duetto "
+                f"anonymize releases DATA {self.history.limit_for(loss)}` raises the limit, which is a "
+                "decision about the people in the table."
+            )
+        return Finding("budget", None, why, hint)
+
     def findings(self, release: Release) -> Iterator[Finding]:
         """What is found of a release beside those before."""
         loss = loss_of(release.guarantees)
-        beyond = self.history.beyond(loss)
-        if beyond:
-            yield Finding("budget", None, *beyond)
+        why = self.history.beyond(loss)
+        if why:
+            yield self._budget(why, loss)
         if loss is not None and not loss.of_persons and self.history.spent.of_persons:
             yield Finding(
                 "budget", None, _OF_ONE_ROW, "Write person and rows_per_person below [roles] again."

@@ -152,6 +152,12 @@ def _check_rows(pipeline: Pipeline, table: Table, hierarchies: Mapping[str, Hier
     Raises:
         SpecError: it does; names the hierarchy, the column or the step.
     """
+    person = table.roles.person
+    if person is not None and table.schema.of(person).missing == "drop":
+        raise SpecError(
+            f"Rows that say nothing of {person} are left out of the whole table, and cannot be by chunks.",
+            "Leave --chunk-rows out, or take these rows out of the file.",
+        )
     if table.roles.rows_per_person is not None:
         raise SpecError(
             "Which rows of a person stay is drawn of the whole table and cannot be by chunks.",

@@ -38,7 +38,7 @@ FOLDER: Final = "the name of the folder"
 
 
 def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, ...]:
-    """The texts of a specification that hold an identifier of a row, or a name; a sentence each.
+    """The texts of a specification, and names of columns, that hold an identifier of a row, or a name.
 
     Identifiers are found by their words, of four letters or five digits and more, as whole words; those of
     scripts without spaces whole, from three characters on. In categories, labels and the name of the file
@@ -53,7 +53,13 @@ def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, 
     texts = {place: text for place, text in _texts(spec).items() if text}
     words = {name: _words(original, name) for name in identifiers} if texts else {}
     found = _found_whole(dict(_short_texts(spec, original, output)), original, identifiers)
-    return (*persons_in_texts(texts, partial(_find_words, words)), *_sentences(found))
+    heads = [name for name in original.names if name not in identifiers and names_somebody(name, surely=True)]
+    headings = (
+        f"The name of column {name!r} holds what looks like the name of a person, and goes out with the "
+        "release as written. Rename the column in the file."
+        for name in heads
+    )
+    return (*persons_in_texts(texts, partial(_find_words, words)), *_sentences(found), *headings)
 
 
 def persons_in_texts(texts: Mapping[str, str], find: Callable[[str], str]) -> tuple[str, ...]:

@@ -133,6 +133,8 @@ class Proposal:
         gaps = [one for one in _profiles(self.columns, "quasi_identifiers") if one.missing]
         found: dict[str, Any] = {"csv": self.dialect.entries(), "roles": roles}
         found["columns"] = {one.name: {"missing": "value"} for one in gaps}
+        if self.person is not None and self.person.missing:
+            found["columns"][self.person.name] = {"missing": "drop"}
         found["hierarchies"] = {name: dict(one.declared) for name, one in self.hierarchies.items()}
         found["steps"] = [{"method": self.method, "k": self.k}]
         return {key: value for key, value in found.items() if value}

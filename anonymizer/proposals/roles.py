@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from anonymizer.gate.forms import IN_SOME
 from anonymizer.gate.names import FEW_PERSONS, OF_NAMES
 from anonymizer.proposals.profiles import Profile
 from commons.tabular.column_names import Role, is_called, kinds_of
@@ -18,6 +19,8 @@ _NAMES: Final = ("surname", "given_name", "full_name", "street")
 """Of which several equal ones need not be one person; so are streets."""
 _ACCOUNTS: Final = ("account", "mail", "phone")
 _NONE: Final[Mapping[str, str]] = {}
+_NOBODYS: Final = 0.1
+"""Rows that are nobody's, by those that are somebody's, up to which it is proposed to leave them out."""
 _DISTINCT: Final = 0.05
 _BATTERY: Final = 10
 """Values of columns that may belong to one battery, such as the states of a drug or the answers of a form."""
@@ -97,14 +100,19 @@ def _guess(one: Proposed) -> str:
 
 
 def person_of(columns: Sequence[Proposed]) -> Profile | None:
-    """The identifier that says whose a row is where persons have several rows; None if none seems to."""
+    """The identifier that says whose a row is where persons have several rows; None if none seems to.
+
+    A few rows may say nothing of whose they are: they are to be left out.
+    """
     return _most_values(
-        one for one in _repeating(columns) if not one.missing and is_called(one.name, "person")
+        one
+        for one in _repeating(columns)
+        if one.missing <= _NOBODYS * one.counts.sum() and is_called(one.name, "person")
     )
 
 
 def perhaps_person(columns: Sequence[Proposed]) -> Profile | None:
-    """What may say whose a row is, where nothing surely does: an identifier that repeats, or has gaps.
+    """What may say whose a row is, where nothing surely does: an identifier that repeats, or has many gaps.
 
     Where a cell of it is empty somebody has to fill it, or to leave its row out, before it can.
     """
@@ -118,10 +126,8 @@ def _repeating(columns: Sequence[Proposed]) -> Iterator[Profile]:
     """The identifiers of which a value has several rows: numbers, keys, accounts and the like; no names."""
     for one in columns:
         found = one.profile
-        is_known = is_called(found.name, "identifier", "person", *_ACCOUNTS) or found.naming not in (
-            "",
-            OF_NAMES,
-        )
+        is_key = found.naming not in ("", OF_NAMES) and IN_SOME not in found.naming
+        is_known = is_called(found.name, "identifier", "person", *_ACCOUNTS) or is_key
         if (
             one.role == "identifiers"
             and len(found.counts) > FEW_PERSONS

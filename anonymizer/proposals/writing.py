@@ -86,6 +86,7 @@ def _roles(proposal: Proposal) -> str:
             f"# {len(one.counts):,} values in {proposal.rows:,} rows, {int(one.counts.max()):,} rows of one: "
             "what is promised counts these, not rows.",
             "# Leave it out if its rows are not of one person.",
+            *([f"# {one.missing:,} rows without one are left out ([columns])."] if one.missing else []),
             f"person = {_toml(one.name)}",
             "# rows_per_person = 1  # at most this many rows of each, drawn at random",
         ]

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final, Self
@@ -77,10 +78,10 @@ class Limit:
         if not 0 <= self.delta < 1:
             raise SpecError(f"The limit of delta is {self.delta}.", "Choose one in [0, 1), such as 1e-6.")
 
-    def passed_by(self, loss: PrivacyLoss) -> tuple[str, ...]:
-        """Which of epsilon and delta is more than may be spent in all."""
-        parts = {"epsilon": (loss.epsilon, self.epsilon), "delta": (loss.delta, self.delta)}
-        return tuple(name for name, (spent, most) in parts.items() if spent > most * (1 + _ROUNDING))
+    def exceeded_by(self, loss: PrivacyLoss) -> tuple[str, ...]:
+        """Of what, epsilon and delta, more would be spent in all than may be; empty if of neither."""
+        spent = {"epsilon": (loss.epsilon, self.epsilon), "delta": (loss.delta, self.delta)}
+        return tuple(name for name, (own, most) in spent.items() if own > most * (1 + _ROUNDING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,35 +180,46 @@ class History:
         """Those whose epsilon counts for one row of a person."""
         return tuple(one for one in self.counted if one.loss is not None and not one.loss.of_persons)
 
-    def beyond(self, loss: PrivacyLoss | None) -> tuple[str, str] | None:
-        """Why another release would pass the limit, and what to do, sentences; None if it does not.
+    def beyond(self, loss: PrivacyLoss | None) -> str:
+        """Why another release would pass the limit, a sentence; "" if it does not.
 
         Args:
             loss: of the other release; None if it claims no differential privacy, which passes every limit.
         """
         if self.limit is None:
-            return None
+            return ""
         most = f"{self.limit.epsilon:.6g} and delta {self.limit.delta:.6g}"
         if loss is None:
             return (
                 f"All releases of this table may spend epsilon {most}, and this one promises no differential "
-                "privacy, so that nothing bounds what it spends.",
-                "Release with noise or as a synthetic table, or release nothing more.",
+                "privacy, so that nothing bounds what it spends."
             )
         after, _ = self.with_another(loss)
-        passed = self.limit.passed_by(after)
-        if not passed:
-            return None
+        exceeded = self.limit.exceeded_by(after)
+        if not exceeded:
+            return ""
         before = self.spent
-        # --limit-epsilon alone sets the limit of delta to 0
-        options = "--limit-epsilon E" + " --limit-delta D" * (after.delta > 0)
         return (
             f"All releases of this table may spend epsilon {most}. Those before have spent "
             f"{before.epsilon:.6g} and {before.delta:.6g}; with this one it would be {after.epsilon:.6g} and "
-            f"{after.delta:.6g}.",
-            f"Lower {' and '.join(passed)}, or release nothing more. `duetto anonymize releases DATA "
-            f"{options}` raises the limit, which is a decision about the people in the table.",
+            f"{after.delta:.6g}: more {' and '.join(exceeded)} than is allowed."
         )
+
+    def limit_for(self, loss: PrivacyLoss | None) -> str:
+        """The options that set a limit under which another release is allowed; without figures for None."""
+        if loss is None or self.limit is None:
+            return "--limit-epsilon"
+        after, _ = self.with_another(loss)
+        epsilon = max(self.limit.epsilon, after.epsilon)
+        delta = max(self.limit.delta, after.delta)
+        return f"--limit-epsilon {_at_least(epsilon)}" + (
+            f" --limit-delta {_at_least(delta)}" if delta else ""
+        )
+
+
+def _at_least(number: float) -> str:
+    """A number of three digits that is not below another one."""
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(number)):g}"
 
 
 class ReleaseLedger:

@@ -70,6 +70,12 @@ def of_release(made: Release, read: Table) -> Iterator[str]:
     """
     if made.is_as_before:
         yield _AS_BEFORE
+    lost = 0 if made.original is None else len(read) - len(made.original)
+    if lost:
+        yield (
+            f"{lost:,} of {len(read):,} rows say nothing of whose they are, and are left out, as their "
+            'column is declared with missing = "drop".'
+        )
     if sums := caution_of_sums(sums_of(read)):
         yield sums
 

@@ -326,7 +326,7 @@ class Table:
                 kinds[name] = self._number_kind(name)
             elif column.kind is not None or column.categories is not None:
                 kinds.pop(name, None)
-        found = replace(self, roles=roles, schema=known, numbers_in=kinds)
+        found = replace(self, roles=roles, schema=known, numbers_in=kinds)._of_known_persons()
         return found.convert(roles.quasi_identifiers)._with(hierarchies or {})
 
     def _with(self, hierarchies: Mapping[str, Hierarchy]) -> Table:
@@ -362,6 +362,14 @@ class Table:
         table = self.replace(filled) if filled else self
         return replace(table, hierarchies=fitted, provenance=provenance, persons=self._persons())
 
+    def _of_known_persons(self) -> Table:
+        """Without rows that say nothing of whose they are, where the column of persons is declared so."""
+        column = self.roles.person
+        if column is None or self.schema.of(column).missing != "drop":
+            return self
+        rows = np.flatnonzero(~self.missing(column))
+        return self if len(rows) == len(self) else replace(self.take(rows), origin=np.arange(len(rows)))
+
     def _persons(self) -> PersonRows | None:
         """Whose the rows are, by the column that the roles name.
 
@@ -375,7 +383,8 @@ class Table:
         if len(gaps):
             raise TableError(
                 f"Column {column!r} does not say whose row {int(gaps[0]) + 1} is.",
-                "Fill its cells, or take these rows out: of whom they are, nobody could be counted.",
+                'Fill its cells, or declare it with missing = "drop" below [columns], which leaves the '
+                f"{len(gaps):,} rows out: of whom they are, nobody could be counted.",
             )
         return PersonRows(self.codes(column).codes, self.roles.rows_per_person)
 

@@ -41,6 +41,8 @@ _ABBREVIATED: Final = frozenset({"nm", "nme", "nam"})
 """Words for a name beside those for persons alone: `nm` is a length too, and a gene."""
 _NAMES: Final = frozenset({"surname", "given_name", _FULL_NAME})
 _LINK: Final = "link"
+_ONLY_BESIDE: Final = frozenset({"full", "legal", "preferred", "given", "mal"})
+"""Words for persons beside one for a name, which alone are called like doses and states."""
 _FIRST_AND_LAST: Final = frozenset({"first", "last"})
 _EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]")
 _CHANGE: Final = re.compile(r"(?<=[a-z\u00df-\u00ff])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -227,7 +229,7 @@ def is_of_persons(name: str) -> bool:
     if _EASTERN.search(joined):
         return any(word == joined and kind in _NAMED for word, kind in _table()[1].eastern)
     whole = _table()[1].whole
-    return any(map(_is_of_persons, pieces)) and all(
+    return any(_is_of_persons(piece) for piece in pieces if piece not in _ONLY_BESIDE) and all(
         len(piece) == 1 or _is_of_persons(piece) or _LINK in whole.get(piece, ()) for piece in pieces
     )
 

@@ -26,6 +26,15 @@ _SMALL: Final = frozenset("äöüßéèêëàâáãåæøœçñîïíìôóòõ�
 """What stands before small letters within words; a text read wrongly has capitals and signs there."""
 _WITHIN: Final = frozenset("\u2019\u00b4\u00b7\u2013\u00ad\u00a0")
 """Signs that stand between letters in western texts: apostrophes, points, dashes and blanks."""
+_STRANGE: Final = (
+    ("ðþý", "áéíóúæ", ""),  # Turkish and Romanian; Icelandic has the others as well
+    ("ìùò", "à", ""),  # Czech; in Italian they end words, and Gaelic and Catalan have the other too
+    ("ø", "æå", "íýìù"),  # Czech; Danish has none of the last
+    ("õû", "ãçâêîèàä", ""),  # Hungarian; Portuguese, French and Estonian have others
+)
+"""Letters within words that cp1252 makes of other encodings, those that would stand beside them if it were
+right, a fourth as many at least, and those of which there must be so many."""
+_SOME_LETTERS: Final = 3
 _STRINGS: Final = re.compile(rb"[\x80-\xff]{3,}")
 """Western languages have no three such bytes beside each other; other scripts have words of them."""
 _KANA: Final = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
@@ -80,7 +89,7 @@ class Guess(NamedTuple):
         return (
             f"The file is read as {self.encoding}, which is a guess, and its texts do not look like it: "
             "names in it may go unrecognized. Look at them, and name what the file is in by --encoding, such "
-            "as gb18030, big5, cp949, cp1251 or cp1250."
+            "as gb18030, big5, cp949, cp1251, cp1250 or cp1254."
         )
 
 
@@ -91,8 +100,8 @@ def guess_encoding(blocks: Iterable[bytes]) -> Guess:
     that all blocks are in, of the Japanese ones if what they make of the text looks like Japanese. cp850 and
     Mac Roman stand for cp1252 and latin-1 where most characters within words are small accented letters in
     them, and few are in cp1252. A guess is doubtful where what it makes of the text is hardly western: words
-    of characters beyond ASCII alone, or signs within words; or hardly Japanese: no kana, and other kanji than
-    Japanese mostly has.
+    of characters beyond ASCII alone, signs within words, or letters of Iceland or Denmark without the
+    others; or hardly Japanese: no kana, and other kanji than Japanese mostly has.
 
     Args:
         blocks: the bytes of the text, or of its beginning, in pieces.
@@ -126,7 +135,9 @@ def guess_encoding(blocks: Iterable[bytes]) -> Guess:
     if (old := _western(within)) is not None:
         return Guess(old)
     name = "cp1252" if is_cp1252 else "latin-1"
-    return Guess(name, name == "latin-1" or strings > _SOME * foreign or _has_signs(beside))
+    return Guess(
+        name, name == "latin-1" or strings > _SOME * foreign or _has_signs(beside) or _is_strange(beside)
+    )
 
 
 def _has_signs(beside: Counter[bytes]) -> bool:
@@ -138,6 +149,23 @@ def _has_signs(beside: Counter[bytes]) -> bool:
         if unicodedata.category(sign) not in ("Ll", "Lu") and sign not in _WITHIN
     ]
     return sum(beside[byte] for byte in signs) > _RARE * beside.total()
+
+
+def _is_strange(beside: Counter[bytes]) -> bool:
+    """Whether letters within words, read as cp1252, are those that other encodings have there."""
+    letters: Counter[str] = Counter()
+    for byte, count in beside.items():
+        letters[byte.decode("cp1252", "ignore")] += count
+
+    def count_of(some: str) -> int:
+        return sum(letters[one] for one in some)
+
+    return any(
+        count_of(told) >= max(_SOME_LETTERS, _RARE * letters.total())
+        and count_of(told) > 4 * count_of(others)
+        and (not beside_them or 4 * count_of(beside_them) >= count_of(told))
+        for told, others, beside_them in _STRANGE
+    )
 
 
 def _western(within: Counter[bytes]) -> str | None:

@@ -15,9 +15,14 @@ MAX_LINES: Final = 20
 """Lines below the rows that are left out at most."""
 
 _CELL: Final = 60
+_FIGURE: Final = re.compile(r"[^\w]*\d[\d.,'’\s]*[^\w]*[^\W\d_]{0,3}\W*")
 _SUM: Final = re.compile(
-    r"(?:grand )?(?:total|sum|summe|gesamt|insgesamt|anzahl|mittelwert|average|mean|count|somme|moyenne|suma"
-    r"|media|totale|somma|totaal|gemiddelde|nombre|número|numero|aantal|合計|総計|小計|計|平均|件数|人数|総数)(?!\w)",
+    r"(?:grand )?(?:(?:sub-?)?totals?|sum|balance|closing balance|average|mean|count"
+    r"|(?:zwischen|gesamt|end|teil|quer)?summen?|gesamt(?:betrag|zahl|anzahl|wert|ergebnis)?|insgesamt|anzahl"
+    r"|(?:end|anfangs|schluss)?saldo|übertrag|endbestand|mittelwert|durchschnitt"
+    r"|somme|moyenne|(?:sous-)?total|solde|report|effectif|nombre|suma|media|totale|subtotale|somma|saldi|totaal|subtotaal"
+    r"|eindtotaal|eindsaldo|gemiddelde|número|numero|aantal"
+    r"|合計|総計|小計|計|総額|合算|累計|残高|繰越|平均|件数|人数|総数)(?!\w)",
     re.IGNORECASE,
 )
 """What stands in the first cell of a row below a table that adds it up or counts it."""
@@ -30,6 +35,8 @@ _COLUMNS: Final = 3
 def sum_in(row: Sequence[Any]) -> str:
     """What a row begins with that looks like a sum below a table: a word for it, and mostly empty cells.
 
+    Or an empty one, if all others hold figures, as in tables of three columns.
+
     Of `Anzahl: 805` it is what stands before the figure, which the next export has otherwise. Empty for other
     rows.
     """
@@ -37,7 +44,8 @@ def sum_in(row: Sequence[Any]) -> str:
     if len(row) >= _COLUMNS and len(filled) == 1 and (lone := _LONE.fullmatch(filled[0])):
         return lone[1].strip()
     first = filled[0] if filled else ""
-    if not _SUM.match(first) or (2 * len(filled) > len(row) and len(row) > 1):
+    is_full = len(filled) == len(row) or not all(map(_FIGURE.fullmatch, filled[1:]))
+    if not _SUM.match(first) or (len(row) > 1 and 2 * len(filled) > len(row) and is_full):
         return ""
     return re.split(r"\s*[:=(：（\d]", first[:_CELL])[0].strip()
 
@@ -47,7 +55,9 @@ def sums_below(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
 
     A word that goes on after a hyphen is none: Somme-Nord is a place.
     """
-    found = [*takewhile(lambda word: word and "-" not in word, map(sum_in, reversed(rows)))]
+    found = [
+        *takewhile(lambda word: word and "-" not in _SUM.sub("", word, count=1), map(sum_in, reversed(rows)))
+    ]
     return tuple(dict.fromkeys(reversed(found)))
 
 

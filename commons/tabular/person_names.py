@@ -9,10 +9,11 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from commons.tabular.column_names import is_called
+from commons.tabular.column_names import is_called, is_of_persons
 from commons.tabular.readings import Listed, find_listed, is_alone, lists
 
 _WORDS: Final = re.compile(r"[^\W\d_]+")
+_SIGNS: Final = re.compile(r"[\W_]+")
 _EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]+")
 _TITLES: Final = frozenset(
     {
@@ -60,57 +61,69 @@ _CALLED: Final = re.compile(
 _BEHIND: Final = re.compile(
     r"\s*(?:[(\[【].{1,24}[)\]】]|[,*]*\s*(?:19|20)\d\d(?:[-/.]\d\d?){0,2}|[,*]*\s*\d\d?[/.]\s?\d\d?[/.]\s?\d{2,4})$"
 )
-_OF_A_LIST: Final = re.compile(
-    r"[^\W\d_a-z][^\W\d_]+(?:[ '-][^\W\d_]+)?, ?[^\W\d_a-z](?:[^\W\d_]*\.?)(?:[ -][^\W\d_]+\.?)?"
-    r"|(?:[^\W\d_]\. ?-?){1,3}[^\W\d_a-z][^\W\d_]+|[^\W\d_a-z][^\W\d_]+ [^\W\d_]\."
-)
-_CAPITALS: Final = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]+){1,3}")
-_EASTERN_WORDS: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]{1,4} [\u3005-\u30ff\u3400-\u9fff]{1,4}")
-_MANY_FORMS: Final = 8
 _ADDRESSED: Final = ("さん", "様", "氏", "先生", "君")
 _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){2,4}")
 """Each with its point: two capitals alone are as often codes of countries or of tests."""
+_INITIAL: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]\.")
 _MOST_WORDS: Final = 5
 _LONGEST_EASTERN: Final = 7
 _DIFFERENT: Final = 3
 """Listed names that must be there: a category may be called Charlotte or Adams by chance."""
+_CLEARLY: Final = 0.2
+_MOST_OF_ONE: Final = 3
+"""Words of a text that is the name of one person, and not of a school or a street."""
+_MANY: Final = 12
+"""Different texts in small letters from which on those in a column called like persons are no categories."""
+_CODE: Final = 3
+"""So many capitals alone are a code."""
+_OF_THINGS: Final = ("科", "者", "員", "医", "師", "職", "婦", "課", "型", "級", "年", "組", "回", "歳")
+"""How words of Japanese end that say what somebody is; no common name ends so."""
+_SCIENCES: Final = re.compile(
+    r"(?:olog(?:y|ist|ia|ie|ue)|iatr(?:y|ist|ics|ician|ie)|tion|icine|schaft|itis)$"
+)
+"""How words for departments and illnesses end in languages of Europe."""
 
 
-def holds_names(counts: Mapping[str, int], *, least: int = _DIFFERENT) -> bool:
+def holds_names(counts: Mapping[str, int]) -> bool:
     """Whether half of the cells of a column, and half of its different values, are names of persons.
 
+    Three of them must be there; or one that is hardly anything else, as with a title, or of a listed first
+    name and a listed surname. Of these a fifth is enough.
+
     Args:
         counts: how often each text occurs.
-        least: names that must be there: one where the column is called like persons.
     """
     kana = {text: found for text in counts if (found := _of_japan(text)) is not None}
-    is_of_persons = _GIVEN_OF_KANA * sum("given" in found for found in kana.values()) >= len(kana)
-    named = {text for text in counts if is_name(text) and (is_of_persons or not kana.get(text))}
+    has_given = _GIVEN_OF_KANA * sum("given" in found for found in kana.values()) >= len(kana)
+    named = {text for text in counts if is_name(text) and (has_given or not kana.get(text))}
     named |= _alone({text for text in counts if text not in named})
+    clear = {text for text in counts if _is_clear(text)}
+    rows = sum(counts.values())
+    if clear and min(len(clear) / len(counts), sum(counts[text] for text in clear) / rows) >= _CLEARLY:
+        return True
+    least = 1 if clear else _DIFFERENT
     if len(named) < max(least, len(counts) / 2):
         return False
-    return 2 * sum(counts[text] for text in named) >= sum(counts.values())
+    return 2 * sum(counts[text] for text in named) >= rows
 
 
-def look_like_names(counts: Mapping[str, int]) -> bool:
-    """Whether half of the cells of a column have the form of names of persons, listed or not.
+def names_bearers(counts: Mapping[str, int]) -> bool:
+    """Whether cells of a column that is called like persons, as `Patient`, are names; listed or not.
 
-    A title, `Weber, A.`, an initial, or two words with capitals, of which there have to be many. Where
-    nothing else speaks for persons that says little: so are diseases and towns written. Of the others one is
-    enough.
+    They are, unless they show that they are something else: half of the different ones, and of all, that name
+    anybody or anything are codes, words in small letters, or hold a word that says what a person is, has or
+    does (`[things]` of `person_names.toml`). One that is hardly anything but a name is enough. Nothing is
+    said of cells as `unknown`.
 
     Args:
         counts: how often each text occurs.
     """
-    forms = {text: form for text in counts if (form := _form(text))}
-    if (
-        not forms
-        or len(forms) < len(counts) / 2
-        or 2 * sum(counts[one] for one in forms) < sum(counts.values())
-    ):
-        return False
-    plain = sum(form == "words" for form in forms.values())
-    return 2 * plain <= len(forms) or len(forms) >= _MANY_FORMS
+    told = {text: count for text, count in counts.items() if _SIGNS.sub("", _plain(text)) not in _nobody()}
+    named = {text for text in told if is_name(text) or _may_be_name(text, len(told) > _MANY)}
+    if any(_is_clear(text) or _bare(text)[1] for text in named):
+        return True
+    of_cells = 2 * sum(told[text] for text in named) >= sum(told.values())
+    return bool(named) and (of_cells or 2 * len(named) >= len(told))
 
 
 def is_name(text: str) -> bool:
@@ -131,7 +144,7 @@ def is_name(text: str) -> bool:
     words = _WORDS.findall(plain)
     if not 0 < len(words) <= _MOST_WORDS:
         return False
-    return not _fold(words).isdisjoint(_western()) or _is_titled(plain)
+    return not _fold(words).isdisjoint(_western("given", "surname", "elsewhere")) or _is_titled(plain)
 
 
 def _bare(text: str) -> tuple[str, bool]:
@@ -184,14 +197,50 @@ def _is_title(word: str) -> bool:
     )
 
 
-def _form(text: str) -> str:
-    """`named` for what is hardly anything but a name, `words` for words with capitals; else empty."""
+def _is_clear(text: str) -> bool:
+    """Whether a text is hardly anything but the name of a person."""
     plain, is_addressed = _bare(text)
-    if is_name(text) or is_addressed or _is_titled(plain) or _OF_A_LIST.fullmatch(plain):
-        return "named"
-    if _EASTERN_WORDS.fullmatch(_BETWEEN.sub(" ", plain)):
-        return "named"
-    return "words" if _CAPITALS.fullmatch(plain) else ""
+    if _EASTERN.search(plain):
+        parted = _BETWEEN.sub(" ", plain)
+        joined = "".join(parted.split())
+        named = joined.startswith(_eastern("surname")) and len(joined) <= _LONGEST_EASTERN
+        return named and (is_addressed or joined.endswith(_eastern("given")))
+    if any(letter.isdigit() for letter in plain):
+        return False
+    words = [*_fold(_WORDS.findall(plain))]
+    if _is_titled(plain):  # `Doctor visit` is nobody
+        behind = [word for word in _TITLED.findall(plain) if not _is_title(word)]
+        return any(not word.islower() for word in behind) and _things().isdisjoint(words)
+    if not 1 < len(words) <= _MOST_OF_ONE:
+        return False
+    surnames = _western("surname") | _western("elsewhere")
+    if len(words) == 2 and _INITIAL.search(plain):
+        return not surnames.isdisjoint(words)
+    given = _western("given") | _western("elsewhere")
+    pairs = ((one, other) for one in words for other in words if one != other)
+    return any(one in given and other in surnames for one, other in pairs)
+
+
+def _may_be_name(text: str, is_many: bool) -> bool:
+    """Whether nothing shows that a text in a column called like persons is no name.
+
+    Args:
+        text: of a cell.
+        is_many: whether there are so many different ones that words in small letters are no categories.
+    """
+    plain = _bare(text)[0]
+    words = _WORDS.findall(plain)
+    if not 0 < len(words) <= _MOST_WORDS or any(letter.isdigit() for letter in plain):
+        return False
+    folded = _fold(words)
+    if not folded.isdisjoint(_things()) or is_of_persons(plain) or any(map(_SCIENCES.search, folded)):
+        return False
+    if len(words) == 1 and plain.isascii() and len(plain) <= (_CODE if plain.isupper() else 2):
+        return False
+    if _EASTERN.search(plain):
+        joined = "".join(_BETWEEN.sub(" ", plain).split())
+        return len(joined) <= _LONGEST_EASTERN and not joined.endswith(_OF_THINGS)
+    return is_many or not plain.islower()
 
 
 def _alone(texts: Collection[str]) -> set[str]:
@@ -212,7 +261,7 @@ def _of_japan(text: str) -> frozenset[Listed] | None:
     return find_listed(words)
 
 
-def names_somebody(text: str) -> bool:
+def names_somebody(text: str, *, surely: bool = False) -> bool:
     """Whether a sentence holds the name of a person.
 
     A listed first name, or a title, before a word with a capital letter; or a listed surname of Japan before
@@ -220,6 +269,7 @@ def names_somebody(text: str) -> bool:
 
     Args:
         text: of any length.
+        surely: whether a first name counts before a listed surname alone, as `May income` is nobody.
     """
     plain = unicodedata.normalize("NFKC", text)
     for run in _EASTERN.findall(plain):
@@ -233,10 +283,14 @@ def names_somebody(text: str) -> bool:
         return True
     words = _WORDS.findall(plain)
     listed = {_plain(word) for word in given_names()}
+    known = _western("surname") | _western("elsewhere")
     return any(
         after[0].isupper()
         and len(after) > 1
-        and (_plain(before) in _TITLES or (before[0].isupper() and _plain(before) in listed))
+        and (
+            _plain(before) in _TITLES
+            or (before[0].isupper() and _plain(before) in listed and (not surely or _plain(after) in known))
+        )
         for before, after in pairwise(words)
     )
 
@@ -266,11 +320,21 @@ def _plain(word: str) -> str:
 
 
 @cache
-def _western() -> frozenset[str]:
+def _western(*kinds: str) -> frozenset[str]:
     western = (
-        words for one in lists().values() for language, words in one.items() if not language.startswith("ja")
+        words for kind in kinds for language, words in lists()[kind].items() if not language.startswith("ja")
     )
     return frozenset(_plain(word) for words in western for word in words)
+
+
+@cache
+def _things() -> frozenset[str]:
+    return frozenset(_plain(word) for words in lists()["things"].values() for word in words)
+
+
+@cache
+def _nobody() -> frozenset[str]:
+    return frozenset(("", *(_plain(word) for words in lists()["nobody"].values() for word in words)))
 
 
 @cache

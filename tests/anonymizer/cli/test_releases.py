@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -98,6 +99,38 @@ def test_a_limit_refuses_before_anything_is_drawn(run, monkeypatch):
     run("anonymize releases data.csv --limit-epsilon 1.5")
     run("anonymize data.csv --spec noisy.toml -o out2.csv")
     assert listed(run)["limit"] == {"epsilon": 1.5, "delta": 0.0}
+
+
+SYNTHETIC = (
+    ROLES.partition("[columns]")[0]
+    + """[columns]
+age = { type = "integer", bounds = [0, 120] }
+city = { type = "category", categories = ["Ulm", "Rom", "Oslo"] }
+illness = { type = "category", categories = ["flu", "cold"] }
+[[steps]]
+method = "synth-independent"
+columns = ["age", "city", "illness"]
+epsilon = 0.5
+"""
+)
+
+
+def test_the_limit_that_is_exceeded_is_named_and_the_hint_raises_it(run):
+    """With `--limit-epsilon 100` that of delta is 0, and no epsilon helps."""
+    Path("synthetic.toml").write_text(SYNTHETIC)
+    out, _ = run("anonymize releases data.csv --limit-epsilon 100")
+    assert "epsilon 100 and delta 0 are allowed" in out
+    _, err = run("anonymize data.csv --spec synthetic.toml -o out.csv", 65)
+    said = " ".join(err.split())
+    assert "more delta than is allowed" in said
+    [command] = re.findall("`duetto (.*?)`", said)
+    assert "--limit-delta" in command
+    run(command.replace("DATA", "data.csv"))
+    run("anonymize data.csv --spec synthetic.toml -o out.csv")
+    delta = listed(run)["limit"]["delta"]
+    run("anonymize releases data.csv --limit-epsilon 200")
+    assert listed(run)["limit"] == {"epsilon": 200, "delta": delta}
+    assert delta > 0
 
 
 def test_a_copy_with_its_rows_in_another_order_has_the_same_limit(run):
@@ -431,6 +464,23 @@ def test_names_in_lists_and_in_the_name_of_the_file_are_a_warning(run, text, out
     assert said in err
     assert said or "goes out with the release as written" not in err
     assert "Wigglesworth" not in err
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [
+        ("F1: trust in Mrs Oyelaran", True),
+        ("asked by Anna Weber", True),
+        ("May income", False),
+        ("Grace Period", False),
+    ],
+)
+def test_a_name_in_the_name_of_a_column_is_a_warning(run, name, is_told):
+    frame = pd.read_csv("data.csv")
+    frame[name] = ["a", "b"] * (len(frame) // 2)
+    frame.to_csv("data.csv", index=False)
+    _, err = run("anonymize data.csv --spec k.toml -o out.csv")
+    assert ("holds what looks like the name of a person" in " ".join(err.split())) == is_told
 
 
 def test_another_ledger_does_not_forget_what_is_on_record(run):

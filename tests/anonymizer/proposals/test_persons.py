@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -54,10 +55,37 @@ def test_few_persons_are_no_category(persons):
     assert "patient_id" in found.names("identifiers")
 
 
-def test_a_gap_among_the_persons_is_said():
+def test_rows_that_say_nothing_of_whose_they_are_are_left_out(tmp_path, run):
+    """Six rows of one patient left as k = 5, since one cell of 240 was empty and `person` was not written."""
     found = proposed("PatNr", 40, gaps=3)
-    assert found.person is None, "an empty cell is refused there"
+    assert found.person is not None
+    text = write_specification(found, "A release")
+    assert tomllib.loads(text)["columns"]["PatNr"] == {"missing": "drop"}
+    assert "3 rows without one are left out" in text
+    pl.DataFrame(
+        {
+            "PatNr": [None if n < 3 else f"{7000 + 13 * (n // 6)}" for n in range(240)],
+            "age": [20 + n // 6 % 5 for n in range(240)],
+            "town": [("Ulm", "Aalen", "Gera")[n // 6 % 3] for n in range(240)],
+        }
+    ).write_csv("data.csv")
+    run("anonymize init data.csv -o s.toml")
+    _, told = run("anonymize data.csv --spec s.toml -o out.csv")
+    assert "3 of 240 rows say nothing of whose they are, and are left out" in " ".join(told.split())
+    assert pl.read_csv("out.csv").height == 237
+    classes = pl.read_csv("out.csv").group_by(["age", "town"]).len()["len"]
+    assert classes.min() >= 5 * 3, "five persons, of whom one has three rows and the others six"
+    _, told = run("anonymize data.csv --spec s.toml -o more.csv --chunk-rows 100", 78)
+    assert "cannot be by chunks" in told
+    Path("s.toml").write_text(Path("s.toml").read_text().replace("PatNr = { missing", "#"))
+    _, told = run("anonymize data.csv --spec s.toml -o more.csv", 65)
+    assert 'missing = "drop" below [columns]' in " ".join(told.split())
+
+
+def test_many_gaps_among_the_persons_are_said():
+    found = proposed("PatNr", 40, gaps=60)
+    assert found.person is None
     [told] = found.warnings
-    assert "has up to 6 rows of one value" in told
-    assert 'once its 3 empty cells are filled or left out, write person = "PatNr" below [roles]' in told
+    assert "has up to 5 rows of one value" in told
+    assert 'once its 60 empty cells are filled or left out, write person = "PatNr" below [roles]' in told
     assert f"# WARNING: {told}" in write_specification(found, "A release")

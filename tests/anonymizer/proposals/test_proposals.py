@@ -410,6 +410,36 @@ def test_sums_below_a_table_are_a_warning_of_both_commands(tmp_path, run):
     assert "sums below a table" not in run("anonymize init data.csv")[1]
 
 
+WORDS_OF_SUMS = (
+    "Saldo",
+    "Zwischensumme",
+    "Gesamtbetrag",
+    "Solde",
+    "Subtotal",
+    "Sous-total",
+    "Balance",
+    "残高",
+    "Übertrag",
+)
+
+
+@pytest.mark.parametrize(
+    "end", [*(f"{word},,,5.1" for word in WORDS_OF_SUMS), "Summe,5000,,1", "Kassenstand,,,7"]
+)
+def test_sums_are_told_by_many_words_and_by_what_is_empty(end, tmp_path, run):
+    """A word, and cells that are empty, or figures; or the only empty cells of half of the columns."""
+    rows = "".join(f"{'ABC'[n % 3]},{20 + n % 9},{'mw'[n % 2]},{n % 5}\n" for n in range(60))
+    (tmp_path / "data.csv").write_text(f"ward,age,sex,dose\n{rows}{end}\n", encoding="utf-8")
+    _, told = run("anonymize init data.csv -o s.toml")
+    assert "below the table, and counts" in told if "Kasse" in end else f"'{end.partition(',')[0]}'" in told
+    assert ("Kassenstand" in told) is False
+    assert "counts as a person" in told or "count as persons" in told
+    (tmp_path / "data.csv").write_text(
+        f"ward,age,sex,dose\n{rows}A,20,,3\nBalanced,21,m,\n", encoding="utf-8"
+    )
+    assert "sum" not in run("anonymize init data.csv")[1]
+
+
 def test_the_release_that_init_names_is_another_file(tmp_path, run):
     people().to_csv("release.csv", index=False)
     out, _ = run("anonymize init release.csv -o s.toml")

@@ -66,6 +66,10 @@ OTHERS = {
     "Greek": ("Όνομα,ηλικία\nΠαπαδόπουλος,33\n", ["cp1253"]),
     "Polish": ("Imię;Nazwisko\nWałęsa;Żółć\nŁukasz;Michał\nPaweł;Gałązka\n", ["cp1250"]),
     "Czech": ("jméno\nDvořák\nŠťastný\n", ["cp1250"]),
+    "Turkish": ("Ad;Şehir\nÇağrı Şahin;Iğdır\nYıldız;Muğla\nIşık;Kırşehir\n", ["cp1254"]),
+    "Czech names": ("Příjmení;Město\nRůžička;Plzeň\nNěmec;Děčín\nKříž;Třebíč\n", ["cp1250"]),
+    "Romanian": ("Nume;Oraş\nIonuţescu;Constanţa\nCăţoi;Bistriţa\n", ["cp1250"]),
+    "Hungarian": ("Név;Város\nSzűcs;Győr\nErdős;Hódmezővásárhely\nTűrő;Kőszeg\n", ["cp1250"]),
     "Thai": ("ชื่อ,อายุ\nสมชาย,3\n", ["tis-620"]),
 }
 
@@ -90,6 +94,14 @@ SURE = [
     ("nome;situação\nJoão;INFORMAÇÃO\nCaetano;situações\n", "cp1252"),
     ("Größe (cm);Fläche m²\n1;2\n", "cp1252"),
     ("l’eau créée, “Élève” – 5 €, città\n", "cp1252"),
+    (
+        "Nafn;Bær\nÞórður Þórðarson;Ísafjörður\nGuðrún Sigurðardóttir;Hafnarfjörður\nÆvar;Höfðaborg\n",
+        "cp1252",
+    ),
+    ("Navn;By\nSørensen;Køge\nJørgensen;Helsingør\nMøller;Brønshøj\n", "cp1252"),
+    ("nome;città\nNicolò;Cefalù\nperché;virtù\nlunedì;sarà così\n", "cp1252"),
+    ("nom;ville\naoût;Nîmes\nFrançois;sûreté\nmûre;Zoé\n", "cp1252"),
+    ("nimi;linn\nTõnu;Põlva\nJõgi;Võru\nJäär;Räpina\nMägi;Pärnu\nÕun;Jõhvi\nKäär;Kärdla\n", "cp1252"),
     ("ｼﾒｲ,年齢\nｻﾄｳ ﾊﾅｺ,61\nｺﾞﾄｳ ﾊﾟｸ,34\n", "cp932"),
     (TEXTS["Japanese"], "utf-8"),
     (OTHERS["Russian"][0], "utf-16"),

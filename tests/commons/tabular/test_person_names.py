@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from commons.tabular.person_names import holds_names, is_name, look_like_names
+from commons.tabular.person_names import holds_names, is_name, names_bearers
 
 PEOPLE = (
     *(
@@ -197,18 +197,107 @@ def test_things_that_are_written_like_names_are_not(what):
     assert not holds_names(dict.fromkeys(THINGS[what], 3))
 
 
-def test_names_that_nobody_listed_have_a_form_still():
-    for column in (
-        ("Kowalczyk, A.", "Wójcik, Bożena", "ZZZ, C."),
-        ("K. Wójcik", "B.-M. Zzzz", "Qqqq C."),
-        ("黒岩 健", "榊 望", "早乙女　乱"),
-        [f"{one}xxx {other}yyy" for one in "ABC" for other in "DEF"],
-    ):
-        assert look_like_names(dict.fromkeys(column, 3)), column
-    for column in (
-        ("Newly Diagnosed", "In Patient", "Out Patient"),
-        ("High School", "Some College", "No School"),
-        ("入院", "外来", "救急"),
-        [f"Group {one}" for one in range(20)],
-    ):
-        assert not look_like_names(dict.fromkeys(column, 3)), column
+BEARERS = (
+    ("Kowalczyk, A.", "Wójcik, Bożena", "ZZZ, C."),
+    ("K. Wójcik", "B.-M. Zzzz", "Qqqq C."),
+    ("黒岩 健", "榊 望", "早乙女　乱"),
+    ("Petit", "Blanc", "Roy", "Boulanger", "Charpentier"),
+    ("Young", "May", "Frost", "Little", "Banks", "Rivers"),
+    ("ROTH", "SOMMER"),
+    ("wolf", "SOMMER", "Klein", "Roth"),
+    ("Chidi Okonkwo", "Kwame Mensah"),
+    ("Qwert Zzz",),
+    ("Dhr. van der Veen", "Mw. Bakker"),
+    ("Weber", "unknown", "n/a", "-", "?"),
+    ("Telefon", "E-Mail", "Post", "Frau Zzz"),
+    ("南", "堀北先生", "柊"),
+    ("堀北一", "南恵", "柊誠", "宇佐美三"),
+    ("Шевченко", "Бондаренко"),
+    ("김민준", "이서연"),
+    [f"{one}rw{other}" for one in "abcd" for other in "aeiou"],
+)
+"""What stands in columns called like persons: words, and names of languages that no list has."""
+CATEGORIES = (
+    ("Newly Diagnosed", "In Patient", "Out Patient"),
+    ("Inpatient", "Outpatient", "Day Case", "Emergency"),
+    ("High School", "Some College", "No School"),
+    ("Internal Medicine", "Cardiology", "Nephrologist"),
+    ("Customer", "Subscriber", "unknown"),
+    ("Full-time", "Part-time", "Retired"),
+    ("at_home", "health", "services", "teacher", "other"),
+    ("Vollzeit", "Teilzeit", "Minijob"),
+    ("Hauptschule", "Realschule", "Abitur"),
+    ("ledig", "verheiratet", "getrennt lebend"),
+    ("Temps plein", "Temps partiel", "CDI"),
+    ("入院", "外来", "救急"),
+    ("甲", "乙"),
+    ("循環器科", "担当者", "非常勤"),
+    ("A", "B", "C"),
+    ("GP", "MD", "ICU"),
+    ("P-01", "P-02", "Proband 3"),
+    ("unknown", "none", "-"),
+    [f"Group {one}" for one in range(20)],
+)
+
+
+@pytest.mark.parametrize("texts", BEARERS)
+def test_in_a_column_called_like_persons_what_is_nothing_else_is_a_name(texts):
+    assert names_bearers(dict.fromkeys(texts, 3))
+
+
+@pytest.mark.parametrize("texts", CATEGORIES)
+def test_in_a_column_called_like_persons_categories_and_codes_are_no_names(texts):
+    assert not names_bearers(dict.fromkeys(texts, 3))
+
+
+def test_half_of_the_cells_or_of_the_different_ones_is_enough():
+    assert names_bearers({"Zzz": 9, "Inpatient": 3, "Outpatient": 3, "Day Case": 3})
+    assert names_bearers({"Zzz": 1, "Yyy": 1, "Inpatient": 90, "Outpatient": 30})
+    assert not names_bearers({"Zzz": 1, "Inpatient": 90, "Outpatient": 30})
+
+
+def test_what_names_nobody_is_no_listed_name():
+    lists = tomllib.loads(resources.files("commons.tabular").joinpath("person_names.toml").read_text("utf-8"))
+    words = {word for kind in ("things", "nobody") for of in lists[kind].values() for word in of}
+    assert not {word for word in words if is_name(word)}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Anna Weber", "Paul Klein"),
+        ("Müller, Hans", "Schmidt, Eva"),
+        ("Smith, John", "Brown, Amy"),
+        ("J. Smith", "A. Jones"),
+        ("鈴木", "佐藤先生"),
+        ("Frau Zzz",),
+        ("Dr. Zzz, Ulm", "Praxis", "MVZ Nord", "MVZ Süd"),
+        ("Çağla Öztürk", "Mehmet Yılmaz"),
+        ("Oleksandr Shevchenko", "Taras Bondarenko"),
+    ],
+)
+def test_one_whole_name_is_enough_in_any_column(texts):
+    assert holds_names(dict.fromkeys(texts, 3))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [("Charlotte", "Adams"), ("Virginia Beach", "Augusta"), ("Thomas", "Martin"), ("Doctor visit", "none")],
+)
+def test_one_listed_word_is_not(texts):
+    assert not holds_names(dict.fromkeys(texts, 3))
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("Mehmet Ayşe Emine Mustafa", "Yılmaz Kaya Demir"),
+        ("Mohammed Fatima Yusuf Layla", "Al-Masri Haddad Khalil"),
+        ("Rajesh Priya Anjali Vikram", "Patel Iyer Reddy"),
+        ("Chidi Amina Kwame Ngozi", "Okonkwo Mensah Diallo"),
+        ("Oleksandr Iryna Taras Oksana", "Shevchenko Kovalenko Bondarenko"),
+        ("Nguyen Tran Pham Bui", "Minh Lan Hoa"),
+    ],
+)
+def test_names_of_many_countries_are_found(first, last):
+    assert holds_names({f"{one} {other}": 3 for one in first.split() for other in last.split()})
