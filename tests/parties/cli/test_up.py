@@ -94,7 +94,10 @@ class Pages:
 
     def get(self, path="/"):
         while True:
-            status, page, headers = self.ask("GET", path)
+            try:
+                status, page, headers = self.ask("GET", path)
+            except ConnectionResetError:  # by the server that makes way: browsers ask again on a connection
+                continue
             assert status == 200, page
             if "refresh" not in headers:  # else it makes way for the dashboard
                 return page
