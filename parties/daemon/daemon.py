@@ -300,16 +300,12 @@ class Daemon:
         """The configuration without pools if a person has to sign them, and none has."""
         self._unsigned_since = 0.0
         try:
-            self._require_pools(config)
+            _require_pools(self._manager, config)
         except DuettoError as error:
             log.warning("no pools are filled in idle time: %s", error)
             self._unsigned_since = time.monotonic()
             return replace(config, pools=())
         return config
-
-    def _require_pools(self, config: Config) -> None:
-        if config.pools:
-            self._manager.gate.require(Act.POOLS, pools_digest(config.pools), "The list of pools")
 
     def _follow_signature(self) -> None:
         """Fill pools once a person has signed them, without another reload."""
@@ -317,7 +313,7 @@ class Daemon:
             return
         self._unsigned_since = time.monotonic()
         with suppress(DuettoError):
-            self._require_pools(self._config)
+            _require_pools(self._manager, self._config)
             self._filler.follow(self._config)
             self._unsigned_since = 0.0
             log.info("pools are filled in idle time from now on: a person has signed them")
@@ -497,3 +493,13 @@ def ending_soon(name: str, own: bytes, peers: Mapping[str, PeerIdentity]) -> lis
                 f"and run {way}"
             )
     return found
+
+
+def _require_pools(jobs: JobManager, config: Config) -> None:
+    """Check that a person has signed the list of pools, where persons have to.
+
+    Raises:
+        DuettoError: none has.
+    """
+    if config.pools:
+        jobs.gate.require(Act.POOLS, pools_digest(config.pools), "The list of pools")
