@@ -48,7 +48,7 @@ def in_common_years(text: str, names_only: bool = False) -> str:
 
     Args:
         text: the date.
-        names_only: whether letters are no eras: `S42.11` is a code of diagnoses.
+        names_only: whether letters do not stand for eras: `S42.11` is a code of diagnoses.
     """
     if text.isascii() and names_only:
         return text

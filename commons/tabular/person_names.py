@@ -222,7 +222,7 @@ def _is_clear(text: str) -> bool:
 
 
 def _may_be_name(text: str, is_many: bool) -> bool:
-    """Whether nothing shows that a text in a column called like persons is no name.
+    """Whether a text in a column called like persons can be a name, as nothing shows otherwise.
 
     Args:
         text: of a cell.

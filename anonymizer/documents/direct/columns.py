@@ -121,7 +121,7 @@ def _is_field(heading: str, language: Language) -> bool:
 
 
 def _is_heading(said: str, language: Language) -> bool:
-    """Whether something is a label of what is no name."""
+    """Whether something heads a column without names."""
     return said.endswith((":", "：")) or said.lower().rstrip(" .") in _headings(language)
 
 

@@ -273,7 +273,8 @@ def _fault(row: Row) -> str:
     if row.column.type in _EXAMPLES:
         for value in row.values.values():
             if not is_bound(row.column.type, value):
-                return f"{value!r} is no bound of type {row.column.type}. Write {_EXAMPLES[row.column.type]}."
+                kind = row.column.type
+                return f"{value!r} is not a valid bound of type {kind}. Write {_EXAMPLES[kind]}."
     try:
         found = entries(row.name, row.column.type, row.given)
     except ConfigError as error:

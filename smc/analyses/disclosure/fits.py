@@ -258,8 +258,8 @@ def _reasons(own: Limits, part: FitPart) -> Iterator[str]:
             yield f"{persons} persons differ in {name!r} from all others, and the policy asks for {least}"
     if own.hides_zeros and part.fewest == 0:  # of 1 to m - 1 the auditor refuses it
         yield (
-            "there are two of its labels of which nobody has both, or one without the other; the policy "
-            "withholds where nobody is"
+            "nobody has a certain pair of its labels, or one of them without the other, and the policy "
+            "withholds empty cells"
         )
     parts = [(f"the coefficient of {name!r}", share) for name, share in part.largest]
     for what, share in [*parts, ("the sum of squared residuals", part.residuals)]:

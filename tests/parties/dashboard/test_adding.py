@@ -215,7 +215,7 @@ def test_bounds_that_do_not_fit_are_said_and_nothing_is_written(browser, folder,
         fields |= {"lower:integer:Alter": [lower], "upper:integer:Alter": ["120"]}
         page = browser.post("/data/add", fields).text
         assert (
-            "reversed: 130 is above 120" if lower == "130" else "is no bound of type integer"
+            "reversed: 130 is above 120" if lower == "130" else "is not a valid bound of type integer"
         ) in html.unescape(page)
         assert filled_in(page)["lower:integer:Alter"] == [lower]
     assert catalog.read_text() == before
@@ -429,8 +429,8 @@ def test_a_column_that_is_kept_never_goes_without_a_word(browser, folder, catalo
     [
         ("20,5", 205, ""),
         ("+0,125", None, "confirmed"),
-        ("1,000", None, "is no bound of type decimal. Write a number, such as 20.25"),
-        ("20,5 kg", None, "is no bound of type decimal"),
+        ("1,000", None, "is not a valid bound of type decimal. Write a number, such as 20.25"),
+        ("20,5 kg", None, "is not a valid bound of type decimal"),
     ],
 )
 def test_a_bound_may_have_a_decimal_comma_and_a_fault_is_told_in_words_of_the_page(
