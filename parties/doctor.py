@@ -427,7 +427,7 @@ def _disk(config: Config) -> Finding:
             "disk",
             Status.FAIL,
             room,
-            "Make room, for instance with `duetto job forget`; no job runs.",
+            "Make room, for instance with `duetto job forget JOB`; no job runs.",
         )
     if free >= _MIN_FREE_BYTES:
         return Finding("self", "disk", Status.OK, what)

@@ -112,8 +112,17 @@ def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
         out.print(
             f"{config.name} {word}.",
             f"It is used from {done.used_from:%Y-%m-%d %H:%M} UTC and ends on {done.ends:%Y-%m-%d}.",
-            f"The daemon announces it, and each peer runs `duetto keys accept {config.name}`;",
-            f"or hand {file} to the peers, and each runs `duetto pair` with it.",
+            *(
+                (
+                    f"Hand {file} to each peer now, which runs `duetto pair` with it:",
+                    "until then it refuses this party, and trusts the certificate that was given up.",
+                )
+                if at_once
+                else (
+                    f"The daemon announces it, and each peer runs `duetto keys accept {config.name}`;",
+                    f"or hand {file} to the peers, and each runs `duetto pair` with it.",
+                )
+            ),
         )
         if running:
             out.print("The daemon has taken it up.")

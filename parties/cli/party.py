@@ -309,7 +309,7 @@ def reload(config_path: Path | None, as_json: bool) -> None:
         if done["later"]:
             out.print(f"taken up when the daemon is started again: {', '.join(done['later'])}")
         if not any(done.values()):
-            out.print("Everything is as it was.")
+            out.print("Read anew. Peers, policy and catalog are as they were.")
 
     emit(done, render, as_json=as_json)
 

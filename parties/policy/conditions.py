@@ -263,9 +263,8 @@ def _instead(facts: Facts) -> str:
     """What a job could ask for that tells nobody of single rows."""
     if facts.exact is not None:
         return (
-            "Add noise to the job (epsilon), where its analysis has it; or ask for less: of sums over an "
-            "intersection those of one side's columns, which only the other side receives; of a model no "
-            "report, and over matched rows one covariate"
+            "Add noise to the job (epsilon), where its analysis has it (for a linear model the kind "
+            "regression of statistics); or ask for less, of matches for their number alone"
         )
     return "Ask for a result that stays shared or is about groups"
 

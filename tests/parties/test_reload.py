@@ -85,7 +85,7 @@ def test_peers_come_and_go_while_the_daemons_run(made, daemons):
     assert "policy.toml" in tried("party", "reload", "--config", north).stderr
     policy.write_text(allowed + "\n# looked at in November\n")
     assert "read anew and in order: policy\n" in tried("party", "reload", "--config", north).stdout
-    assert "Everything is as it was." in tried("party", "reload", "--config", north).stdout
+    assert "Peers, policy and catalog are as they were." in tried("party", "reload", "--config", north).stdout
 
     config.write_text(whole + "\n[jobs]\nkeep_results_days = 3\n")
     assert run(north, ["party", "reload"]) == {

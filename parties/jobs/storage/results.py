@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tempfile
@@ -207,7 +208,7 @@ class ResultFolder:
             raise StorageError(
                 f"Only {left + SPACE >> 20} MB are free on the disk of {self._path.parent}; "
                 f"a run needs {SPACE >> 20} MB, so that what it pays for can be kept.",
-                "Free space, for instance with `duetto job forget`.",
+                "Free space, for instance with `duetto job forget JOB`.",
                 code="disk-full",
             )
 
@@ -246,9 +247,12 @@ class ResultFolder:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as problem:
+            is_full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
             raise StorageError(
                 f"Results cannot be written to {self._path}: {why_unreadable(problem)}.",
-                "Make it a folder of this user with mode 0700, or move away what is in its place.",
+                "Free space, for instance with `duetto job forget JOB`."
+                if is_full
+                else "Make it a folder of this user with mode 0700, or move away what is in its place.",
             ) from None
 
     def _make_key(self) -> None:

@@ -7,6 +7,7 @@ these numbers has to be 0 or a group, as the number of all has.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -32,11 +33,14 @@ class Crowds:
         fewest: the smallest of the numbers that are not 0; 0 where all are. All numbers are 0 or groups
             exactly if this one is.
         cover: the smallest of the numbers, 0 too: what the cell hides if it is added to others.
+        least_shown: the smallest of the numbers that a figure shows to be 0 where they are: of all, and of
+            those who are off a bound of a sum, as a sum at its bound is everybody's value.
     """
 
     everybody: Ints = field(repr=False)
     fewest: Ints = field(repr=False)
     cover: Ints = field(repr=False)
+    least_shown: Ints = field(repr=False)
 
     @classmethod
     def of(cls, *numbers: Ints) -> Crowds:
@@ -44,13 +48,19 @@ class Crowds:
         every = np.stack(numbers)
         most = np.iinfo(np.int64).max
         fewest = np.where(every > 0, every, most).min(axis=0)
-        return cls(every[0], np.where(fewest == most, 0, fewest), every.min(axis=0))
+        return cls(every[0], np.where(fewest == most, 0, fewest), every.min(axis=0), every[0])
 
-    def beside(self, *numbers: Ints) -> Crowds:
-        """With further numbers that have to be groups."""
+    def beside(self, *numbers: Ints, shown: Sequence[Ints]) -> Crowds:
+        """With further numbers that have to be groups.
+
+        Args:
+            numbers: of persons, by cell.
+            shown: those of them that the figure shows to be 0 where they are.
+        """
         other = Crowds.of(self.everybody, *numbers)
         fewest, cover = np.minimum(self.fewest, other.fewest), np.minimum(self.cover, other.cover)
-        return Crowds(self.everybody, fewest, cover)  # nobody's cells are 0 in both
+        # Nobody's cells are 0 in both.
+        return Crowds(self.everybody, fewest, cover, np.minimum.reduce([self.least_shown, *shown]))
 
 
 def told_apart(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size: int) -> list[Ints]:

@@ -287,7 +287,8 @@ def _suspects(part: TablePart, limits: Limits) -> Iterator[Mask]:
     group = limits.minimum_group
     if group > 1:
         few: Mask = part.crowds.fewest < group
-        yield few if limits.hides_zeros else few & (part.crowds.fewest > 0)
+        nobody: Mask = part.crowds.least_shown == 0
+        yield few | nobody if limits.hides_zeros else few & (part.crowds.fewest > 0)
     if limits.weighs:
         for each in part.weighed:
             yield each.heavy(limits.dominance)

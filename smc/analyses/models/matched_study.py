@@ -24,7 +24,7 @@ from smc.analyses.models.matched_own import OwnRows
 from smc.analyses.models.matched_parameters import MatchedParameters
 from smc.analyses.models.matched_rows import align_rows
 from smc.analyses.models.matched_sides import Sided
-from smc.analyses.models.outcome import DETAILS, outcome_of
+from smc.analyses.models.outcome import DETAILS, SINGLE_ROWS, outcome_of
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON
 from smc.analyses.models.reference import fit_joined
 from smc.analyses.models.run import Fit, Sizes
@@ -57,10 +57,6 @@ from smc.secret.reals.reals import SecretReals
 CHOSEN: Final = (
     "by chosen values of its own covariates or outcomes: of single rows whether they match, and what the "
     "other side has of them, as far as the digits of coefficients go"
-)
-_COMBINED: Final = (
-    "by several covariates together: how many persons have two labels, also fewer than a smallest group, and "
-    "what groups that they set apart have of the outcome, also where that is one person"
 )
 BROKEN: Final = {
     LINEAR: "",
@@ -128,7 +124,7 @@ class MatchedModelsStudy(Study):
             pairs_by_position=False,
             matches=True,
             lpn=True,
-            row_results=self._combines or self._chooses(recipients),
+            row_results=bool(recipients),
             comparison_type=None,
             exact=ExactFigures(len(self.parameters.models), Whom.MATCHES),
             sorts_by=frozenset(),
@@ -143,11 +139,6 @@ class MatchedModelsStudy(Study):
                 states=frozenset(stated),
             ),
         )
-
-    @property
-    def _combines(self) -> bool:
-        """Whether a model has several covariates, of which limits do not see what they tell together."""
-        return any([len(term) for term in model.terms] != [1] for model in self.parameters.models)
 
     def _chooses(self, recipients: frozenset[Role]) -> bool:
         """Whether a recipient brings a column, whose values it can choose."""
@@ -171,7 +162,7 @@ class MatchedModelsStudy(Study):
         alice, bob = (
             (
                 *(gets if role in recipients else ()),
-                *((_COMBINED,) if role in recipients and self._combines else ()),
+                *((SINGLE_ROWS,) if role in recipients else ()),
                 *((CHOSEN,) if role in recipients and self._vertical.values(role) else ()),
                 bit,
             )

@@ -14,6 +14,14 @@ from smc.analyses.studies.outcome import Outcome, Table
 
 DETAILS: Final = {"route": "exact, under the limits of both"}
 
+SINGLE_ROWS: Final = (
+    "by covariates, ranges, conditions and rows of its choice, as far as the digits go: how many persons "
+    "have several labels at once, and what they have of a number or the outcome, also where these are fewer "
+    "than a smallest group or one person"
+)
+"""What no limit on groups rules out: coefficients and errors without noise solve equations in what rows have,
+and whoever chooses these equations solves them back."""
+
 _RATIOS: Final = {LOGISTIC: "odds_ratio", POISSON: "rate_ratio", COX: "hazard_ratio"}
 
 NOT_COMPUTED: Final = (

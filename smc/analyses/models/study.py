@@ -16,7 +16,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.models.design import Design, check_alike
 from smc.analyses.models.matched_parameters import LAYOUT, is_vertical, parse_matched
 from smc.analyses.models.matched_study import MatchedModelsStudy
-from smc.analyses.models.outcome import outcome_of
+from smc.analyses.models.outcome import SINGLE_ROWS, outcome_of
 from smc.analyses.models.parameters import COX, LINEAR, ModelsParameters, parse
 from smc.analyses.models.reference import fit_plainly
 from smc.analyses.models.run import USUAL_OPENINGS, Sizes, fit_model
@@ -106,7 +106,7 @@ class ModelsStudy(Study):
             pairs_by_position=False,
             matches=False,
             lpn=False,
-            row_results=any(model.report for model in models),
+            row_results=bool(recipients),
             comparison_type=None,
             exact=ExactFigures(len(models), Whom.FITS),
             sorts_by=frozenset(),
@@ -140,7 +140,7 @@ class ModelsStudy(Study):
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '
                 "or nearly so"
             )
-        return Leakage.to(recipients, (*gets, SETTLED, CHOSEN), self._public)
+        return Leakage.to(recipients, (*gets, SETTLED, CHOSEN, SINGLE_ROWS), self._public)
 
     @property
     def _public(self) -> tuple[str, ...]:

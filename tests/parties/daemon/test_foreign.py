@@ -13,6 +13,8 @@ import pytest
 from parties.daemon.foreign import LINES, Passing, pass_on
 from scripts.processes import paired, started
 
+pytestmark = pytest.mark.attack
+
 FATAL = b"F0000 00:00:1732471243.123456    1234 sync.cc:104] Check failed: prior > 0 (0 vs. 0)\n"
 
 

@@ -25,6 +25,8 @@ from tests.parties.dashboard.browsing import COOKIE, HOST, NAME, ORIGIN, Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.served import waiting
 
+pytestmark = pytest.mark.attack
+
 
 @pytest.fixture
 def browser(party):

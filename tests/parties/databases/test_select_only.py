@@ -10,6 +10,8 @@ import pytest
 from parties.catalog.sources.databases import Query, read
 from parties.errors import ConfigError, DataError
 
+pytestmark = pytest.mark.attack
+
 
 def sqlite_file(folder: Path) -> str:
     path = folder / "own.sqlite"

@@ -53,7 +53,6 @@ def ask(outcome, on=None, derived=None, ages=AGES, further=(), **columns):
             "models": [{"name": "m", "on": list(on), **outcome}],
         }
     )
-    assert not study.facts(frozenset({PEER})).row_results
     people = np.arange(len(ages))
     keys = {"id": Column(people, PERSON), PERSONS: Column(people, Schema("integer"))}
     brought = keys | {"age": Column(ages, AGE)}
@@ -223,9 +222,7 @@ def test_what_covariates_tell_together_counts_as_results_about_rows(kind, on):
     for study in (MODELS.parse({**parameters, "derived": derived}), study_of(PLAN, planned)):
         assert study.facts(frozenset({PEER})).row_results
         learnt = study.leakage(frozenset({PEER}))
-        assert any(
-            "several covariates together" in said for said in (learnt.alice, learnt.bob)[PEER is Role.BOB]
-        )
+        assert any("several labels at once" in said for said in (learnt.alice, learnt.bob)[PEER is Role.BOB])
 
 
 def test_a_label_that_is_declared_as_a_number_is_tested_like_one():

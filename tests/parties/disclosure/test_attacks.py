@@ -178,6 +178,30 @@ def test_the_only_patient_of_an_age_keeps_the_diagnosis(tmp_path):
         assert answers(received) == [b"\x00"]
 
 
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_a_flag_that_nobody_or_everybody_has_is_withheld_like_a_cell_of_nobody(tmp_path, kind):
+    """The cross table withholds its cells; the sum of the flag would say 0 of 60, or 60 of 60."""
+    flag, group = Schema("integer", lower=0, upper=1), Schema("category", categories=tuple("abcdefghijklm"))
+    for having, is_shown in ((0, False), (3, False), (30, True), (60, False)):
+        has = [int(row < (having if place == 0 else 30)) for place in range(13) for row in range(60)]
+        data = patients(age=np.zeros(13 * 60)) | {
+            "has": Column(np.array(has, dtype=np.int64), flag),
+            "group": Column(np.repeat(np.arange(13), 60), group),
+        }
+        study = statistics(kind=kind, column="has", by="group")
+        folders = [tmp_path / f"{having} {zeros}" for zeros in ("withheld", "shown")]
+        for folder in folders:
+            folder.mkdir()
+        _, outcome = Victim(folders[0], data).asked(study)
+        found = outcome.tables[0].columns
+        shown = dict(zip(found["group"], found["value"], strict=True))
+        assert (shown["a"] is not None) == is_shown, having
+        assert sum(value is not None for value in shown.values()) > 10  # one more hides it in the total
+        policy = replace(POLICY, zeros="shown")
+        _, outcome = Victim(folders[1], data, policy).asked(study)
+        assert (outcome.tables[0].columns["value"][0] is not None) == (having != 3)
+
+
 def test_the_only_two_patients_of_an_age_keep_their_diagnoses(tmp_path):
     """No line has persons in one cell only; zeros alone would tell that nobody of the age has another one."""
     drawn = np.random.default_rng(3)

@@ -10,6 +10,8 @@ from parties.errors import JobError, PeerRefused, PolicyError
 from parties.jobs.reports import check_report
 from tests.parties.jobs.joined import approve, job_file, wait_final
 
+pytestmark = pytest.mark.attack
+
 EXACT = 'exact_aggregates = true\nminimum_group = 3\napproval = "auto"'
 
 

@@ -7,6 +7,8 @@ import pytest
 from parties.contracts.state import State
 from tests.parties.jobs.institutions import job
 
+pytestmark = pytest.mark.attack
+
 AGE = {"type": "integer", "lower": 0, "upper": 100}
 SEX = {"type": "category", "values": ["f", "m"]}
 DECLARED = {"id": {"type": "text"}, "age": AGE, "sex": SEX}

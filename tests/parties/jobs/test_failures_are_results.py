@@ -8,6 +8,8 @@ from parties.contracts.state import State
 from parties.errors import JobError, PeerRefused, PolicyError
 from tests.parties.jobs.institutions import job
 
+pytestmark = pytest.mark.attack
+
 DECLARED = {"id": {"type": "text"}, "v": {"type": "integer", "lower": 0, "upper": 10}}
 SECRET = 37
 """Rows of south, the victim; north brings eight."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.client import job_text
-from parties.errors import DuettoError
+from parties.errors import DuettoError, PolicyError
 from parties.results.plots import plots_of
 from parties.results.tables import ResultTable
 from tests.parties.jobs.institutions import job
@@ -44,7 +44,7 @@ def cohorts(institutions):
 
 def allow(cohorts, **rule):
     for name in ("north", "south"):
-        cohorts.allow(name, minimum_group=5, dominance="0.5", row_results=False, types=None, **rule)
+        cohorts.allow(name, **{"minimum_group": 5, "dominance": "0.5", "types": None} | rule)
 
 
 def model(kind="logistic", **more):
@@ -88,6 +88,14 @@ def test_an_estimate_says_how_long_a_run_can_become(cohorts):
     for figure in ("rounds", "sent", "received"):
         assert said[figure] <= facts[figure] <= said["most"][figure]
         assert said[figure] < said["most"][figure]
+
+
+def test_a_rule_has_to_allow_results_about_single_rows(cohorts):
+    """Who chooses covariates and rows solves the figures of a model for what few rows have."""
+    allow(cohorts, row_results=False)
+    with pytest.raises(PolicyError, match="single rows") as caught:
+        cohorts.submit(model())
+    assert "row_results = true" in caught.value.hint
 
 
 def test_a_policy_names_the_kinds_that_it_allows(cohorts):

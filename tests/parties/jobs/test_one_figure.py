@@ -8,6 +8,8 @@ from parties.contracts.state import State
 from parties.errors import DuettoError
 from tests.parties.jobs.institutions import job
 
+pytestmark = pytest.mark.attack
+
 DATE = {"type": "date", "lower": "2000-01-01", "upper": "2010-12-31"}
 DECLARED = {
     "id": {"type": "text"},
@@ -33,6 +35,14 @@ def matched(institutions):
         institutions.hold(name, cells, DECLARED, person="id", maximum_rows_per_person=1)
         institutions.allow(name, minimum_group=5, dominance="0.8", keys=None, row_results=False, types=None)
     return institutions
+
+
+@pytest.fixture
+def modelled(matched):
+    """The same, where rules allow models."""
+    for name in ("north", "south"):
+        matched.allow(name, minimum_group=5, dominance="0.8", keys=None, types=None)
+    return matched
 
 
 def sums(values, derived=None, columns=None):
@@ -109,15 +119,15 @@ def model(name):
     return job("models", {"models": models, "derived": cut}, ["cost", "same"])
 
 
-def test_nor_beside_a_model(matched):
+def test_nor_beside_a_model(modelled):
     """A model by a label tells how many have it, as a cell does."""
-    assert code(matched, clusters(["cost"], start="random")) == "finished"
-    assert code(matched, model("after")) == "overlap"
+    assert code(modelled, clusters(["cost"], start="random")) == "finished"
+    assert code(modelled, model("after")) == "overlap"
 
 
-def test_nor_does_a_clustering_follow_a_model(matched):
-    assert code(matched, model("before")) == "finished"
-    assert code(matched, clusters(["cost"], start="random")) == "overlap"
+def test_nor_does_a_clustering_follow_a_model(modelled):
+    assert code(modelled, model("before")) == "finished"
+    assert code(modelled, clusters(["cost"], start="random")) == "overlap"
 
 
 def test_exact_clusters_do_not_begin_where_a_job_wants(matched):

@@ -58,9 +58,9 @@ def cohorts(institutions):
     return institutions
 
 
-def allow(cohorts, *, curves=False, **rule):
+def allow(cohorts, **rule):
     for name in ("north", "south"):
-        limits = {"minimum_group": 5, "dominance": "0.5", "row_results": curves, "types": None}
+        limits = {"minimum_group": 5, "dominance": "0.5", "row_results": True, "types": None}
         cohorts.allow(name, **limits | rule)
 
 
@@ -100,7 +100,7 @@ SURVIVAL = exact(
 
 
 def test_an_exact_plan_of_five_is_what_five_jobs_are(cohorts):
-    allow(cohorts, curves=True)
+    allow(cohorts)
     parts = [AGES, DEATHS, DECADES, SURVIVAL, LOGISTIC]
     done = cohorts.run(plan(*parts, columns=["age", "smoker", "died", "days"]))
     assert done.tables("north") == done.tables("south")
@@ -284,7 +284,7 @@ MODELS = [model(f"by {name}", name) for name in ("some", "others")]
 )
 def test_figures_that_differ_in_few_persons_are_refused_together(cohorts, one, other, order):
     """And nothing is opened or kept: the last one alone is then allowed, as if nobody had asked."""
-    allow(cohorts, curves=True)
+    allow(cohorts)
     parts = [one, other][::order]
     records = cohorts.ended(cohorts.submit(of_used_columns(*parts)))
     assert {name: (record.state, record.error_code) for name, record in records.items()} == REFUSED

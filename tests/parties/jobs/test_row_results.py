@@ -13,6 +13,8 @@ from parties.errors import PeerRefused, PolicyError
 from tests.parties.jobs.institutions import Institutions, job
 from tests.parties.jobs.joined import approve
 
+pytestmark = pytest.mark.attack
+
 AGE = {"type": "integer", "lower": 0, "upper": 120}
 DECLARED = {"x": AGE, "y": AGE, "id": {"type": "text"}}
 ROWS = 12
@@ -50,6 +52,7 @@ JOBS = {
     "vectors": job("matching", {"method": "vectors", "columns": ["x"], "threshold": "1"}, ["x"]),
     "own sum": job("matching", SUM, {"alice": ["id", "x"], "bob": ["id"]}, recipients=["alice"]),
     "sum to both": job("matching", SUM, {"alice": ["id", "x"], "bob": ["id"]}),
+    "sum to the other side": job("matching", SUM, {"alice": ["id", "x"], "bob": ["id"]}, recipients=["bob"]),
     "matched centres": job(
         "clustering",
         {**SPLIT, "match": {"keys": ["id"]}, "labels": False},
@@ -91,15 +94,16 @@ def test_a_comparison_that_stays_shared_needs_no_word(people: Institutions) -> N
     assert {record.state for record in records.values()} == {State.FINISHED}
 
 
-def test_a_sum_for_the_other_side_needs_no_word_and_its_holder_none_with_noise(people: Institutions) -> None:
+def test_a_size_needs_no_word_and_a_sum_none_with_noise(people: Institutions) -> None:
     for side in ("north", "south"):
         people.allow(side, row_results=None)
     columns = {"alice": ["id", "x"], "bob": ["id"]}
     with pytest.raises(PolicyError, match="single rows") as caught:
         people.submit(JOBS["own sum"])
     assert "Add noise to the job (epsilon)" in caught.value.hint
-    assert "which only the other side receives" in caught.value.hint
-    people.run(job("matching", SUM, columns, recipients=["bob"]))
+    assert "of matches for their number alone" in caught.value.hint
+    size = {key: value for key, value in SUM.items() if key != "values"} | {"output": "size"}
+    people.run(job("matching", size, ["id"], recipients=["bob"]))
     noisy = people.ended(people.submit(job("matching", SUM | {"epsilon": "1"}, columns)))
     assert {record.state for record in noisy.values()} == {State.FINISHED}
 

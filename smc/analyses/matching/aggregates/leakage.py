@@ -18,21 +18,22 @@ from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
 CHOSEN: Final = (
-    "which of its own rows match, if it wants to: whoever holds a summed column can choose its values so "
-    "that the exact sum shows which of its rows match"
+    "which of its own rows match, if it wants to: whoever chose the summed values, or knows them of the "
+    "persons that it brings, takes from the exact sum which of these match; and where a summed number is "
+    "derived from one that it knows and another, the other one"
 )
 
 _SUMS: Final = ("sum", "mean")
 
 
 def shows_rows(parameters: FigureParameters, recipients: frozenset[Role]) -> bool:
-    """Whether somebody gets the exact sum of its own column.
+    """Whether somebody gets an exact sum.
 
-    Its holder can choose values of which every set has another sum, such as 1, 2, 4, 8 above one that all
-    rows have, and then takes from the sum which of its rows match. Limits on groups hold of such values as
-    well.
+    Nearly every set of a dozen persons has another sum of their dates of birth, so whoever knows these takes
+    from the sum which of them match, also where the column is the other side's. Whoever holds the column can
+    choose values for that, such as 1, 2, 4, 8 above one that all rows have. Limits on groups hold of both.
     """
-    return parameters.releases_exactly and any(parameters.value_columns(role) for role in recipients)
+    return parameters.releases_exactly and parameters.output != SIZE and bool(recipients)
 
 
 def leakage(parameters: AggregateParameters, recipients: frozenset[Role]) -> Leakage:
@@ -72,7 +73,7 @@ def brief(parameters: FigureParameters, recipients: frozenset[Role], pairs: str)
     has_sums = parameters.output != SIZE
     gets = (size, sums) if has_sums else (size,)
     does = f"{pairs}, and count the matches" + (f" and add up {columns} over them" if has_sums else "")
-    chosen = ("with chosen values: which of its own rows match",)
+    chosen = ("with values that it chose or knows: which of its own rows match",)
     alice, bob = (
         (
             *(gets if role in recipients else ()),

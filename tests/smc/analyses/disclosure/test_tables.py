@@ -14,7 +14,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smc.analyses.disclosure.audit import Unaudited
+from smc.analyses.disclosure.audit import ShownTable, Unaudited
 from smc.analyses.disclosure.limits import Agreed, Limits
 from smc.analyses.disclosure.opened import Totals
 from smc.analyses.disclosure.opener import open_gate
@@ -438,3 +438,11 @@ def test_the_attacker_finds_what_naive_totals_give_away():
     possible, everything = attack([[2, 9], [8, 9]], naive)
     assert possible == {(2,)}
     assert len(everything) == 2
+
+
+@pytest.mark.parametrize("counts", [[[5, 6, 7]], [[5], [6], [7]]])
+def test_a_line_is_told_once_with_its_total(counts):
+    """A cell is its own row's total, and a histogram's only line is all: no number counts twice."""
+    one = part(counts)
+    shown = ShownTable.of(one.members, suppress(Owned(Limits()), one, margins=True), margins=True)
+    assert len(shown.equations) == one.counts.size + 1

@@ -13,6 +13,7 @@ from smc.analyses.models import run as models_run
 from smc.analyses.models.design import Design, ModelRows
 from smc.analyses.models.discrimination import Discrimination, shown_bits
 from smc.analyses.models.likelihoods import derivatives, own_estimate
+from smc.analyses.models.outcome import SINGLE_ROWS
 from smc.analyses.models.parameters import parse
 from smc.analyses.models.reference import estimate
 from smc.analyses.models.study import MODELS as ANALYSIS
@@ -135,13 +136,14 @@ def test_an_area_that_rounding_leaves_nothing_of_is_told_by_its_interval_alone()
     assert Discrimination(500, 1000, 0.2, 2.0**-7).auc == pytest.approx(0.8)
 
 
-def test_an_area_counts_as_a_result_about_single_rows():
-    """Rows of a peer's choice put the border between two units where it wants it."""
-    for model, about_rows in ((MODELS["logistic"], False), ({**MODELS["logistic"], "report": ["auc"]}, True)):
+def test_models_count_as_results_about_single_rows():
+    """Rows and covariates of a peer's choice are equations for what few rows have; an area says what more."""
+    for model, has_area in ((MODELS["logistic"], False), ({**MODELS["logistic"], "report": ["auc"]}, True)):
         study = ANALYSIS.parse({"models": [model]})
-        assert study.facts(BOTH).row_results is about_rows
+        assert study.facts(BOTH).row_results
         said = " ".join(study.leakage(BOTH).bob)
-        assert ("by chosen rows of its own" in said) is about_rows
+        assert SINGLE_ROWS in said
+        assert ("by chosen rows of its own" in said) is has_area
 
 
 def test_an_estimate_with_an_area_is_the_run():

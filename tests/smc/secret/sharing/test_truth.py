@@ -11,6 +11,8 @@ from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
 from tests.smc.secret.secret_runs import tight
 
+pytestmark = pytest.mark.attack
+
 ASKS = {
     "if": lambda x, y: 1 if x >= y else 0,
     "if ints": lambda x, y: 1 if x else 0,
