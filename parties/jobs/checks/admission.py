@@ -141,7 +141,7 @@ class Admission:
             raise JobError(
                 "A job that can be audited takes no pool: what was prepared follows from the randomness of "
                 "another run.",
-                f'Leave the pool out of [parameters], or remove security = "{COVERT}" below [job], and [audit].',
+                f'Leave pool out of [parameters], or remove security = "{COVERT}" below [job], and [audit].',
                 code="covert",
             )
         return task
