@@ -19,7 +19,11 @@ known here.
 
 Inputs: nothing but how many comparisons of how many bits, and who will hold x.
 Outputs: each party its half of a pool, under the same name.
-Learns: neither party anything of the other's half.
+Learns: neither party anything of the other's half. Nor does a peer that deviates from a filling, whose
+    transfers are checked before a half is kept. But it can keep its own half after use: where this side's
+    home comes back from a backup together with its log of used pools, such a peer uses the pool once more and
+    learns relations between the values of both runs. One that follows the protocol has deleted its half. So
+    pools are semi-honest.
 Assumes: as `smc.oblivious.softspoken` and `smc.oblivious.ot_1_of_16`, in the session that made the pool; that
 the bytes are stored where only their owner can read or change them.
 Cost: `smc.oblivious.cost.preparation`: the matrices of the comparisons, one flight per span.

@@ -20,8 +20,9 @@ class End(Enum):
     """The peer that deviates learns nothing by it."""
 
     UNSEEN = "unseen"
-    """The level private does not prevent it: it bends results, or what is opened: see the threat model. Tests
-    show that the peer learns nothing by it before something is opened."""
+    """The level private does not prevent it: it bends results, or what is opened: see the threat model. An
+    audit of a covert run convicts it. That the peer learns nothing by it before something is opened is tested
+    of products and stores."""
 
     OPEN = "open"
     """It should end with an error or be harmless, and no test makes it yet."""
@@ -35,11 +36,13 @@ class Named:
         what: in words.
         end: what has to become of it.
         tests: that make it, as `file::test`.
+        audits: tests in which an audit convicts it.
     """
 
     what: str
     end: End
     tests: tuple[str, ...] = ()
+    audits: tuple[str, ...] = ()
 
 
 _KEY_HOLDERS = "tests/smc/ciphers/test_lattice_key_holders.py"
@@ -51,6 +54,11 @@ _REFILL = "test_a_bent_refill_of_the_first_entries_is_found"
 _COMMIT = "tests/parties/ledger/test_commit.py"
 _EVALUATORS = "tests/smc/ciphers/test_lattice_evaluators.py"
 _KEPT = "tests/conformance/test_bent_results.py"
+_INSIDE = "tests/parties/evidence/test_named_deviations.py::test_who_deviates_inside_a_protocol_is_convicted"
+_DEVIATIONS = "tests/parties/evidence/test_deviations.py"
+_PRODUCTS = "tests/smc/evidence/test_products.py"
+_DAEMON = "tests/parties/evidence/test_hostile_daemon.py::test_it_is_convicted_and_the_other_cleared"
+_ANY_KIND = "tests/conformance/test_evidence.py::test_an_audit_names_the_message_that_was_changed"
 _UNIFORM = f"{_KEPT}::test_what_comes_after_a_bent_store_is_uniform_whoever_has_which_rows"
 
 TRANSFERS: Final = (
@@ -122,6 +130,7 @@ PRODUCTS: Final = (
             f"{_EVALUATORS}::test_shares_that_are_opened_after_monomials_give_what_was_encrypted",
             f"{_EVALUATORS}::test_a_secret_that_was_read_opens_nothing_under_another",
         ),
+        (f"{_PRODUCTS}::test_an_evaluator_that_answers_with_monomials_is_named",),
     ),
 )
 STORES: Final = (
@@ -137,32 +146,59 @@ STORES: Final = (
         "all rows are said to match",
         End.UNSEEN,
         (f"{_KEPT}::test_a_receiver_that_says_all_rows_match_hears_what_an_honest_one_does",),
+        (_INSIDE,),
     ),
     Named(
         "a store has other payloads",
         End.UNSEEN,
         (f"{_KEPT}::test_a_store_with_one_payload_bends_the_members", _UNIFORM),
+        (_INSIDE,),
     ),
     Named(
         "a key is put into one of its bins alone",
         End.UNSEEN,
         (f"{_KEPT}::test_keys_in_one_bin_alone_bend_the_members", _UNIFORM),
+        (_INSIDE,),
     ),
 )
 CIRCUITS: Final = (
-    Named("the opening of a triple is flipped", End.UNSEEN),
-    Named("another table of leaves is offered", End.UNSEEN),
-    Named("the shift of a digit is bent", End.UNSEEN),
-    Named("another vector for each bit of a product by transfers", End.UNSEEN),
-    Named("own shares of biased bits of noise are flipped", End.UNSEEN),
-    Named("own words of noise are zero: the sum stays uniform", End.HARMLESS),
-    Named("the bit that all limits hold is flipped", End.UNSEEN),
-    Named("a number is added to the share that is opened", End.UNSEEN),
-    Named("a number is added to the share of a count", End.UNSEEN),
+    Named("the opening of a triple is flipped", End.UNSEEN, audits=(_DAEMON,)),
+    Named("another table of leaves is offered", End.UNSEEN, audits=(_DAEMON,)),
+    Named("the shift of a digit is bent", End.UNSEEN, audits=(_ANY_KIND,)),
+    Named(
+        "another vector for each bit of a product by transfers",
+        End.UNSEEN,
+        audits=(f"{_PRODUCTS}::test_a_sender_that_gives_another_vector_for_a_bit_of_the_integers_is_named",),
+    ),
+    Named("own shares of biased bits of noise are flipped", End.UNSEEN, audits=(_INSIDE,)),
+    Named(
+        "own words of noise are zero: the sum stays uniform",
+        End.HARMLESS,
+        (
+            "tests/smc/secret/noise/test_noise.py"
+            "::test_a_biased_bit_is_exact_and_no_own_word_says_anything_of_it",
+        ),
+    ),
+    Named(
+        "the bit that all limits hold is flipped",
+        End.UNSEEN,
+        audits=(_ANY_KIND, f"{_DEVIATIONS}::test_other_limits_than_were_agreed_on"),
+    ),
+    Named("a number is added to the share that is opened", End.UNSEEN, audits=(_DAEMON,)),
+    Named("a number is added to the share of a count", End.UNSEEN, audits=(_INSIDE,)),
 )
 COURSE: Final = (
-    Named("other data than in an earlier job", End.UNSEEN),
-    Named("a value outside its declared bounds", End.UNSEEN),
+    Named(
+        "other data than in an earlier job",
+        End.UNSEEN,
+        ("tests/parties/jobs/test_covert.py::test_columns_of_earlier_jobs_are_found_until_a_cell_changes",),
+        (f"{_DEVIATIONS}::test_other_data_than_were_committed",),
+    ),
+    Named(
+        "a value outside its declared bounds",
+        End.UNSEEN,
+        audits=(f"{_DEVIATIONS}::test_data_that_no_data_set_has_convict",),
+    ),
     Named(
         "a half of public coins that is not the one committed to",
         End.ERROR,

@@ -13,15 +13,16 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("named", EVERY, ids=lambda named: named.what)
 def test_what_is_said_to_be_tested_is(named: Named):
-    for test in named.tests:
+    for test in (*named.tests, *named.audits):
         file, _, name = test.partition("::")
         assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), test
 
 
 @pytest.mark.parametrize("named", EVERY, ids=lambda named: named.what)
-def test_errors_have_tests_and_open_ones_have_none(named: Named):
-    if named.end is End.ERROR:
+def test_each_end_has_its_tests_and_open_ones_have_none(named: Named):
+    if named.end in (End.ERROR, End.HARMLESS):
         assert named.tests
+    assert bool(named.audits) == (named.end is End.UNSEEN)
     if named.end is End.OPEN:
         assert not named.tests
 

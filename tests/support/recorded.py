@@ -50,6 +50,15 @@ class Recorded:
         return judge(self.sent, replay(side, self.role, self.seed, self.frames, **{**self.given, **changed}))
 
 
+def named(each: Recorded, side: Side) -> tuple[str, int]:
+    """The kind of the message at which an audit convicts a side, and how many of that kind came before."""
+    found = each.verdict(side).deviation
+    assert found is not None
+    said = [frame.kind for frame in each.sent.lanes()[found.lane]]
+    assert said[found.number] == found.kind
+    return found.kind, said[: found.number].count(found.kind)
+
+
 class Bending:
     """A transport whose outgoing frames are changed before they are recorded."""
 

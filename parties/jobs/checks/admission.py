@@ -137,6 +137,13 @@ class Admission:
                 f'Remove security = "{COVERT}" below [job], and [audit].',
                 code="covert",
             )
+        if spec.audit is not None and task.study.takes_pool:
+            raise JobError(
+                "A job that can be audited takes no pool: what was prepared follows from the randomness of "
+                "another run.",
+                f'Leave pool out of [parameters], or remove security = "{COVERT}" below [job], and [audit].',
+                code="covert",
+            )
         return task
 
     def schemas(self, task: Task) -> Schemas:

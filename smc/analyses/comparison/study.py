@@ -54,6 +54,11 @@ class ComparisonStudy(Study):
             for role in Role
         }
 
+    @property
+    @override
+    def takes_pool(self) -> bool:
+        return self.parameters.pool
+
     @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check kinds, scales, bounds and share moduli."""

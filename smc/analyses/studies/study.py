@@ -193,6 +193,11 @@ class Study(ABC):
         return False
 
     @property
+    def takes_pool(self) -> bool:
+        """Whether it looks for a pool, which was made in another run."""
+        return False
+
+    @property
     def longest(self) -> Study | None:
         """The same study, whose run over shapes is as long as any; None where data do not decide that."""
         return None

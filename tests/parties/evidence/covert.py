@@ -43,6 +43,21 @@ def finding(institutions: Institutions, name: str, job_id: str) -> AuditFinding:
     return audit(*shown(institutions, name, job_id), ANALYSES, toy(ROLES[name]))
 
 
+def place(institutions: Institutions, peer: str, job_id: str, found: AuditFinding) -> tuple[str, int]:
+    """Where a side was convicted, by what its peer has kept of what came.
+
+    Returns:
+        The kind of the message with the number that the audit names, and how many of that kind came before.
+    """
+    departure = found.departure
+    assert found.outcome is Outcome.CONVICTED, found
+    assert departure is not None
+    came = [frame.kind for frame in shown(institutions, peer, job_id)[2] if frame.lane == departure.lane]
+    kind = came[departure.number]
+    assert departure.kind == kind
+    return kind, came[: departure.number].count(kind)
+
+
 class Deviating:
     """A transport whose first outgoing frame of a kind is changed in one bit, before it is recorded."""
 

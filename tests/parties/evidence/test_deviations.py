@@ -29,7 +29,7 @@ from smc.channel.message import END
 from smc.errors import OutOfMemory
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from tests.parties.evidence.covert import FOLLOWED, Deviating, covert, finding, shown
+from tests.parties.evidence.covert import FOLLOWED, Deviating, covert, finding, place, shown
 from tests.parties.evidence.leaving import nothing_of
 from tests.parties.evidence.test_covert_jobs import KINDS, NAMES, SHORT, prepare
 from tests.parties.jobs.joined import ROLES
@@ -72,40 +72,42 @@ def no_limits(given):
 
 
 def judged(institutions, kind, **entries):
-    """The states of both sides after a run, and what audits say of them."""
+    """The states of both sides after a run, what an audit says of north, and where it convicts south."""
     prepare(institutions, **entries)
     job_id = institutions.submit(covert(KINDS[kind]))
     states = {name: record.state for name, record in institutions.ended(job_id).items()}
-    return states, {name: finding(institutions, name, job_id) for name in NAMES}
+    north, south = (finding(institutions, name, job_id) for name in NAMES)
+    return states, north.outcome, place(institutions, "north", job_id, south)
 
 
-@pytest.mark.parametrize("kind", [SHORT, EXACT])
-def test_other_data_than_were_committed(institutions, monkeypatch, kind):
+@pytest.mark.parametrize(("kind", "named"), [(SHORT, "opened-shares"), (EXACT, "store-piece")])
+def test_other_data_than_were_committed(institutions, monkeypatch, kind, named):
     bend_study(monkeypatch, other_data)
-    states, found = judged(institutions, kind)
+    states, north, convicted = judged(institutions, kind)
     assert states == dict.fromkeys(NAMES, State.FINISHED)
-    assert found["north"].outcome is Outcome.CLEARED
-    assert found["south"].outcome is Outcome.CONVICTED
+    assert north is Outcome.CLEARED
+    assert convicted == (named, 0)
 
 
 def test_other_limits_than_were_agreed_on(institutions, monkeypatch):
     """A side that asks nothing of the intersection does not say what the program says."""
     bend_study(monkeypatch, no_limits)
-    _, found = judged(institutions, EXACT, minimum_group=5, minimum_intersection=5)
-    assert found["north"].outcome in FOLLOWED
-    assert found["south"].outcome is Outcome.CONVICTED
+    _, north, convicted = judged(institutions, EXACT, minimum_group=5, minimum_intersection=5)
+    assert north in FOLLOWED
+    assert convicted == ("store-seed", 0)
 
 
-@pytest.mark.parametrize("kind", [SHORT, EXACT])
-def test_other_randomness_than_was_committed(institutions, monkeypatch, kind):
+@pytest.mark.parametrize(("kind", "named"), [(SHORT, "tree-digest"), (EXACT, "coin-commitment")])
+def test_other_randomness_than_was_committed(institutions, monkeypatch, kind, named):
+    """The first message that has anything random in it."""
     honest = CovertRun.randomness
     monkeypatch.setattr(
         CovertRun, "randomness", lambda self: OTHER if self._role is Role.BOB else honest(self)
     )
-    states, found = judged(institutions, kind)
+    states, north, convicted = judged(institutions, kind)
     assert states == dict.fromkeys(NAMES, State.FINISHED)
-    assert found["north"].outcome is Outcome.CLEARED
-    assert found["south"].outcome is Outcome.CONVICTED
+    assert north is Outcome.CLEARED
+    assert convicted == (named, 0)
 
 
 def sent_kinds(institutions, kind):
@@ -128,8 +130,7 @@ def test_one_bit_of_each_kind_of_message_convicts(institutions, kind):
         institutions.ended(job_id)
         found = {name: finding(institutions, name, job_id) for name in NAMES}
         assert found["north"].outcome in FOLLOWED, (bent, found["north"])
-        assert found["south"].outcome is Outcome.CONVICTED, (bent, found["south"])
-        assert found["south"].departure.kind == bent
+        assert place(institutions, "north", job_id, found["south"]) == (bent, 0)
 
 
 CHOSEN = bytes(range(16))
@@ -150,7 +151,8 @@ def test_other_bytes_of_the_peer_for_the_own_seed(institutions, monkeypatch):
         job_id = institutions.submit(covert(KINDS[SHORT]))
         assert {one.state for one in institutions.ended(job_id).values()} == {State.FINISHED}
     assert finding(institutions, "north", job_id).outcome is Outcome.CLEARED
-    assert finding(institutions, "south", job_id).outcome is Outcome.CONVICTED
+    convicted = place(institutions, "north", job_id, finding(institutions, "south", job_id))
+    assert convicted == ("tree-digest", 0)
     case, inputs, frames = shown(institutions, "south", job_id)
     given = {**case.start.given, Role.ALICE: CHOSEN}
     found = audit(replace(case, start=case.start._replace(given=given)), inputs, frames, ANALYSES)

@@ -9,14 +9,13 @@ from threading import get_ident
 import numpy as np
 import pytest
 
-from parties.auditors.audit import Outcome
 from smc.channel.vectors import Bits
 from smc.forms import Role
 from smc.oblivious.silent_engine import SilentEngine
 from smc.protocols.intersection import cuckoo, exact, opprf
 from smc.secret.joins.circuit_psi import Aligned
 from smc.secret.linear_ints import LinearInts
-from tests.parties.evidence.covert import FOLLOWED, covert, finding
+from tests.parties.evidence.covert import FOLLOWED, covert, finding, place
 from tests.parties.evidence.test_covert_jobs import KINDS, NAMES, SHORT, prepare
 
 Patch = pytest.MonkeyPatch
@@ -108,17 +107,23 @@ def one_bin(patch: Patch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "deviate", "guilty"),
+    ("kind", "deviate", "guilty", "named"),
     [
-        (SHORT, flipped_noise, "south"),
-        (SUMS, more_matches, "south"),
-        ("matching, keys of both sides, with a least intersection", all_match, "north"),
-        (SUMS, other_payloads, "south"),
-        (SUMS, one_bin, "south"),
+        # The columns for the bits themselves, and then those of what is computed from them.
+        (SHORT, flipped_noise, "south", ("transfer-columns", 1)),
+        (SUMS, more_matches, "south", ("opened-shares", 0)),
+        (
+            "matching, keys of both sides, with a least intersection",
+            all_match,
+            "north",
+            ("intersection-matches", 0),
+        ),
+        (SUMS, other_payloads, "south", ("store-piece", 0)),
+        (SUMS, one_bin, "south", ("store-piece", 0)),
     ],
 )
 def test_who_deviates_inside_a_protocol_is_convicted(
-    institutions, monkeypatch, kind, deviate: Callable[[Patch], None], guilty
+    institutions, monkeypatch, kind, deviate: Callable[[Patch], None], guilty, named
 ):
     prepare(institutions)
     with monkeypatch.context() as patch:
@@ -126,5 +131,6 @@ def test_who_deviates_inside_a_protocol_is_convicted(
         job_id = institutions.submit(covert(KINDS[kind]))
         institutions.ended(job_id)
     found = {name: finding(institutions, name, job_id) for name in NAMES}
-    assert found.pop(guilty).outcome is Outcome.CONVICTED
-    assert {each.outcome for each in found.values()} <= {*FOLLOWED}, found
+    (victim,) = {*NAMES} - {guilty}
+    assert place(institutions, victim, job_id, found[guilty]) == named
+    assert found[victim].outcome in FOLLOWED, found

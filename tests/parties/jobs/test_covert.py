@@ -16,6 +16,7 @@ from parties.client.words import audit_lines
 from parties.contracts import canonical
 from parties.contracts.contract import parse_contract
 from parties.contracts.state import State
+from parties.errors import JobError
 from parties.evidence.store import COIN, DUE, PASSED
 from parties.jobs.checks.task import SAME_COLUMNS
 from parties.jobs.covert import _commitments, terms_of_audit
@@ -25,7 +26,9 @@ from tests.parties.evidence.covert import AUDITED, KEY, covert
 from tests.parties.jobs.institutions import Institutions
 
 NAMES = ("north", "south")
-JOB = kinds(NAMES)["statistics, noisy"]
+ALL = kinds(NAMES)
+JOB = ALL["statistics, noisy"]
+POOLED = "preparation, and a comparison from the pool, then"
 ROWS = 40
 
 
@@ -81,6 +84,18 @@ def test_who_brings_no_columns_tells_nothing_by_commitments(institutions):
     assert SAME_COLUMNS not in leakage.alice
     assert SAME_COLUMNS in leakage.bob
     assert "no columns" in terms_of_audit(spec, Role.BOB)["words"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("preparation, and a comparison from the pool", "reads no data"), (POOLED, "takes no pool")],
+)
+def test_jobs_with_pools_cannot_be_audited(institutions, name, why):
+    """What is prepared follows from the randomness of another run, or of none."""
+    assert institutions.task("north", ALL[name])
+    with pytest.raises(JobError, match=why) as found:
+        institutions.task("north", covert(ALL[name]))
+    assert found.value.stable_code == "covert"
 
 
 @pytest.mark.parametrize(("rate", "state", "why"), [("1", DUE, COIN), ("1/1000000", PASSED, "")])

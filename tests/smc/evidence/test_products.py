@@ -10,7 +10,7 @@ import pytest
 from smc.forms import Role
 from smc.secret.lattice.matrices import HeldMatrix, PeerMatrix, layout_of
 from smc.secret.products import gilboa
-from tests.support.recorded import recorded
+from tests.support.recorded import named, recorded
 
 ROWS, INNER, COLUMNS, BOUND, WIDTH = 8, 16, 4, 100, 24
 X = np.arange(ROWS * INNER).reshape(ROWS, INNER) % BOUND
@@ -44,9 +44,7 @@ def monomials(session):
 def test_an_evaluator_that_answers_with_monomials_is_named():
     sides = recorded(monomials)
     assert all(each.error is None for each in sides.values())
-    found = sides[Role.BOB].verdict(program).deviation
-    assert found is not None
-    assert found.kind == "lattice-response"
+    assert named(sides[Role.BOB], program) == ("lattice-response", 0)
     assert sides[Role.ALICE].verdict(program).is_cleared
 
 
@@ -85,7 +83,5 @@ def test_a_sender_that_gives_another_vector_for_a_bit_of_the_integers_is_named(m
         patch.setattr(gilboa, "_expand", other)
         sides = recorded(bent)
     assert all(each.error is None for each in sides.values())
-    found = sides[Role.BOB].verdict(honest).deviation
-    assert found is not None
-    assert found.kind == kind
+    assert named(sides[Role.BOB], honest) == (kind, 0)
     assert sides[Role.ALICE].verdict(honest).is_cleared

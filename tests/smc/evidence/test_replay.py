@@ -15,7 +15,7 @@ from smc.evidence.verdict import Departure, judge
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import kernels
-from tests.support.recorded import first_of, recorded
+from tests.support.recorded import first_of, named, recorded
 
 RANDOM = Randomness.from_seed(b"tests", "replays")
 COUNT = 70_000
@@ -68,11 +68,59 @@ def test_a_bit_changed_in_a_lane_is_named():
     assert sides[Role.ALICE].verdict(conjunction).is_cleared
 
 
-def in_lane(lane):
+LANED = {
+    conjunction: (
+        *("base-answer", "base-key-offer", "base-offer", "level-sums", "transfer-columns"),
+        *("transfer-mask", "transfer-proof", "transfer-salt", "tree-digest", "triple-openings"),
+    ),
+    compare(10_000): ("digit-offers", "transfer-choice-columns"),
+    compare(10_000, silent=True): (
+        *("digit-shifts", "pair-offers", "silent-answer", "silent-challenge", "silent-refill"),
+    ),
+}
+"""Programs, and kinds of messages with data that Bob sends in their lanes."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not kernels.run_compiled(), reason="the kernels are not compiled here")
+@pytest.mark.parametrize("by_numpy", [False, True])
+@pytest.mark.parametrize(("side", "kind"), [(side, kind) for side, kinds in LANED.items() for kind in kinds])
+def test_a_bit_of_each_kind_in_a_lane_is_named(monkeypatch, side, kind, by_numpy):
+    """What ran compiled is audited by numpy, and the reverse."""
+    if by_numpy:
+        monkeypatch.setenv(kernels.VARIABLE, "numpy")
+    sides = recorded(side, bends={Role.BOB: in_lane(2, kind)}, lanes=2)
+    if by_numpy:
+        monkeypatch.delenv(kernels.VARIABLE)
+    else:
+        monkeypatch.setenv(kernels.VARIABLE, "numpy")
+    assert kernels.run_compiled() == by_numpy
+    found = sides[Role.BOB].verdict(side).deviation
+    assert found is not None
+    said = [frame.kind for frame in sides[Role.BOB].sent.lanes()[2]]
+    assert (found.lane, found.number, found.kind) == (2, said.index(kind), kind)
+    assert sides[Role.ALICE].verdict(side).is_cleared
+
+
+@pytest.mark.slow
+def test_all_kinds_in_lanes_are_tried():
+    """Of what a run without lanes sends, but for messages of sessions alone."""
+    for side, kinds in LANED.items():
+        sent = {frame.kind for frame in recorded(side)[Role.BOB].sent.lanes()[0]}
+        tried = {*LANED[conjunction], *kinds}
+        assert {*kinds} <= sent <= {*tried, END}, sent ^ tried
+
+
+def in_lane(lane, kind=None):
     seen = []
 
     def bend(frame):
-        if frame.lane != lane or seen or len(frame.data) < 1000:
+        if (
+            frame.lane != lane
+            or seen
+            or len(frame.data) < 1000 * (kind is None)
+            or kind not in (None, frame.kind)
+        ):
             return frame
         seen.append(frame)
         data = bytes([frame.data[0] ^ 1]) + bytes(frame.data[1:])
@@ -104,24 +152,24 @@ def test_other_data_than_those_of_the_run_are_a_deviation():
 
     sides = recorded(compare())
     assert sides[Role.BOB].verdict(compare()).is_cleared
-    assert not sides[Role.BOB].verdict(other).is_cleared
+    assert named(sides[Role.BOB], other) == ("transfer-choice-columns", 0)
     assert sides[Role.ALICE].verdict(other).is_cleared, "her program is the same"
 
 
 def test_a_share_of_noise_that_was_not_drawn_is_a_deviation():
-    """Bob takes zeros for the bits that he should draw: nobody sees it, and the audit does."""
+    """Bob draws his bits and takes zeros for them: nobody sees it, and the audit does."""
 
     def side(bits):
         def run(session):
-            drawn = session.random.bits(1000) if bits is None or session.role is Role.ALICE else bits
-            return session.oblivious.and_bits(drawn, drawn)
+            drawn = session.random.bits(1000)
+            own = drawn if bits is None or session.role is Role.ALICE else bits
+            return session.oblivious.and_bits(own, own)
 
         return run
 
     sides = recorded(side(np.zeros(1000, np.uint8)))
     assert sides[Role.ALICE].error is None
-    found = sides[Role.BOB].verdict(side(None)).deviation
-    assert found is not None
+    assert named(sides[Role.BOB], side(None)) == ("triple-openings", 0)
     assert sides[Role.ALICE].verdict(side(None)).is_cleared
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
-from smc.errors import ProtocolViolation, UsageError
+from smc.channel.message import Frame
+from smc.errors import InconsistentTransfers, ProtocolViolation, UsageError
+from smc.forms import Role
 from smc.oblivious import cost, spans
 from smc.oblivious.pool import Pool
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import cost_of
+from tests.support.dealt import dealing
+from tests.support.recorded import recorded
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
@@ -100,6 +106,29 @@ def test_a_batch_across_spans_and_a_pool_across_spans(monkeypatch):
     (left, _), (right, _) = filled(1000, 8)
     pairs = [batch(900, 8)]
     assert used((left, right), pairs, 8)[0] == [expected(pair) for pair in pairs]
+
+
+@pytest.mark.parametrize("sender", Role)
+@pytest.mark.parametrize(
+    "kind", ["transfer-columns", "transfer-choice-columns", "transfer-mask", "transfer-proof"]
+)
+def test_no_half_is_kept_of_transfers_that_were_changed(sender, kind):
+    """Columns, or what proves them, are nothing but zeros."""
+    kept = []
+
+    def fill(session):
+        pool = session.oblivious.fill_pool(128, 16, holds_x=session.role is Role.ALICE)
+        kept.append((session.role, pool))
+
+    def zeros(frame):
+        if frame.kind != kind:
+            return frame
+        return Frame(frame.sequence, frame.kind, frame.depth, frame.total, bytes(len(frame.data)), frame.lane)
+
+    with contextmanager(dealing)():
+        sides = recorded(fill, bends={sender: zeros})
+    assert isinstance(sides[sender.other].error, InconsistentTransfers)
+    assert sender.other not in dict(kept)
 
 
 def test_a_stored_pool_works_in_another_session_and_is_empty_where_it_was():
