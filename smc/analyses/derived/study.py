@@ -84,10 +84,9 @@ class DerivedStudy(Study):
                     continue
                 if source in schemas[role.other]:
                     raise UsageError(
-                        f"derived.{derived.name}: {source!r} is at {role.other.value}, and {role.value} has to "
-                        "have all that its column is derived from.",
-                        f"Derive it where one side holds {' and '.join(map(repr, derived.sources))}; no column "
-                        "is derived of columns of both sides.",
+                        f"derived.{derived.name}: {source!r} is at {role.other.value}, and the column at "
+                        f"{role.value}.",
+                        "No column is derived of columns of both sides: use one side's that has them all.",
                     )
                 raise UsageError(
                     f"derived.{derived.name}: {role.value} has no column {source!r}.",
