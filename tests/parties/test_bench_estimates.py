@@ -24,10 +24,12 @@ from smc.tracing.session import TracedSession
 
 ROWS = 40
 LINKS = {"loopback": (None, 1), "link": (Network(20, 100), 1), "lanes": (None, 2)}
-DATA_DECIDE = ("model-cox",)
+DATA_DECIDE = ("model-cox", "model-logistic")
 """How many steps a run takes: two are usual, and so few rows need more."""
 DEAR = (
     "survival",
+    "model-cox-matched",
+    "model-logistic-matched",
     "median-fine",
     "histogram-gaussian",
     "clusters",
