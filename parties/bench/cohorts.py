@@ -21,10 +21,15 @@ _OUTCOME: Final = Schema("category", categories=("alive", "died"))
 _TIME: Final = Schema("integer", lower=0, upper=_DAYS, unit="days")
 _FEATURE: Final = Schema("decimal", scale=3, lower=-1000, upper=1000)
 _COST: Final = Schema("integer", lower=-10_000, upper=10_000)
+_SITE: Final = Schema("category", categories=tuple(f"site {number}" for number in range(100)))
+_ID: Final = Schema("text")
 
 
 def cohorts(source: Randomness, rows: int) -> Mapping[Role, Data]:
-    """Cohorts of so many rows for both sides, in which events come sooner the more the features weigh."""
+    """Cohorts of so many rows for both sides, in which events come sooner the more the features weigh.
+
+    Row by row both sides have the same key, for models over matched rows.
+    """
 
     def uniform(*shape: int) -> np.ndarray[Any, np.dtype[np.float64]]:
         words = source.words(int(np.prod(shape))).reshape(shape)
@@ -41,6 +46,8 @@ def cohorts(source: Randomness, rows: int) -> Mapping[Role, Data]:
             "arm": Column(arm, _ARM),
             "days": Column(times, _TIME),
             "outcome": Column((until <= leaves).astype(np.int64), _OUTCOME),
+            "id": Column([f"P{number:09d}" for number in range(rows)], _ID),
+            "site": Column(np.arange(rows) % len(_SITE.categories), _SITE),
             "cost": Column(np.rint(1000 * (weighed + uniform(rows))).astype(np.int64), _COST),
         }
         return made | {
@@ -52,6 +59,19 @@ def cohorts(source: Randomness, rows: int) -> Mapping[Role, Data]:
 
 _SURVIVAL: Final = {"kind": "survival", "time": "days", "event": "outcome", "events": ["died"], "by": "arm"}
 _COX: Final = {"kind": "cox", "time": "days", "event": "outcome", "events": ["died"], "on": [*COVARIATES]}
+_LOGISTIC: Final = {"kind": "logistic", "outcome": "outcome", "label": "died", "on": [*COVARIATES]}
+
+
+def _matched(model: Mapping[str, Any], *columns: str) -> Mapping[str, Any]:
+    """The model by eight covariates, four of either side; its other columns are Alice's."""
+    return {
+        "layout": "vertical",
+        "match": {"keys": ["id"]},
+        "alice_columns": [*columns, *COVARIATES[:4]],
+        "bob_columns": [*COVARIATES[4:8]],
+        "models": [{**model, "on": [*COVARIATES[:8]]}],
+    }
+
 
 JOBS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
     {
@@ -69,7 +89,26 @@ JOBS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
                 "queries": [{**_SURVIVAL, "every": 36, "step": 4, "until": _DAYS, "test": "log-rank"}],
             },
         ),
+        "mantel-haenszel": (
+            "statistics",
+            {
+                "noise": "none",
+                "maximum_rows": 100_000,
+                "queries": [
+                    {
+                        "kind": "mantel-haenszel",
+                        "column": "outcome",
+                        "event": "died",
+                        "by": "arm",
+                        "strata": "site",
+                    }
+                ],
+            },
+        ),
         "model-cox": ("models", {"models": [_COX]}),
+        "model-cox-matched": ("models", _matched(_COX, "days", "outcome")),
+        "model-logistic": ("models", {"models": [_LOGISTIC]}),
+        "model-logistic-matched": ("models", _matched(_LOGISTIC, "outcome")),
         "model-linear": (
             "models",
             {"models": [{"kind": "linear", "outcome": "cost", "on": [*COVARIATES]}]},

@@ -261,6 +261,7 @@ def suggested(given: argparse.Namespace, alice: Data) -> tuple[dict[str, Any], d
     assumed = Assumed(
         overlap=given.overlap,
         errors=ErrorModel().times(given.errors),
+        histogram=given.histogram or "",
         recipe=given.suggest,
         passes=given.passes,
         compare=tuple(given.compare),

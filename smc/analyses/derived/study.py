@@ -57,8 +57,9 @@ class DerivedStudy(Study):
 
     @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
-        """Check that what columns are derived from fits, and what the study checks."""
+        """Check that what columns are derived from is there and fits, and what the study checks."""
         for each in self.derived:
+            self._check_sources(each, {Role.ALICE: alice, Role.BOB: bob})
             for source in each.sources:
                 units = {schemas[source].unit for schemas in (alice, bob) if source in schemas}
                 if len(units) > 1 and all(self.needs(role, each.name) for role in Role):
@@ -71,6 +72,26 @@ class DerivedStudy(Study):
             for role, schemas in zip(Role, (alice, bob), strict=True)
         )
         self.study.check(first, second)
+
+    def _check_sources(self, derived: Derived, schemas: Mapping[Role, Mapping[str, Schema]]) -> None:
+        """Check that each side that works on a derived column has all that it is derived from."""
+        made = {each.name for each in self.derived}
+        for role in Role:
+            if not self.needs(role, derived.name):
+                continue
+            for source in derived.sources:
+                if source in made or source in schemas[role]:
+                    continue
+                if source in schemas[role.other]:
+                    raise UsageError(
+                        f"derived.{derived.name}: {source!r} is at {role.other.value}, and the column at "
+                        f"{role.value}.",
+                        "No column is derived of columns of both sides: use one side's that has them all.",
+                    )
+                raise UsageError(
+                    f"derived.{derived.name}: {role.value} has no column {source!r}.",
+                    "Add it to that side of the job.",
+                )
 
     @override
     def check_recipients(self, recipients: frozenset[Role]) -> None:

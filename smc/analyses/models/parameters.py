@@ -22,6 +22,7 @@ MAX_NAME: Final = 100
 LINEAR, LOGISTIC, POISSON, COX = KINDS = ("linear", "logistic", "poisson", "cox")
 """`[[parameters.models]]` of these kinds: of numbers, of yes or no, of counts, of times until an event."""
 
+_NOISE: Final = frozenset({"noise", "epsilon", "delta", "rho"})
 _COMMON: Final = frozenset({"name", "kind", "on", "range"})
 _KEYS: Final[Mapping[str, frozenset[str]]] = {
     LINEAR: _COMMON | {"outcome"},
@@ -103,6 +104,11 @@ def parse(parameters: Mapping[str, Any]) -> ModelsParameters:
 
 def parse_models(parameters: Mapping[str, Any]) -> tuple[Model, ...]:
     """Check the models of a job. Raises as `parse`."""
+    if noise := sorted(_NOISE & parameters.keys()):
+        raise UsageError(
+            f"parameters.{noise[0]}: models have no noise.",
+            'Leave it out; with noise there is kind = "regression" of statistics, which is linear.',
+        )
     reject_unknown(parameters, {"models"}, "parameters")
     tables = take(parameters, "models", list, "parameters")
     if not 1 <= len(tables) <= MAX_MODELS:
@@ -215,7 +221,10 @@ def _names(value: Any, place: str) -> list[str]:
 def _reports(table: Mapping[str, Any], place: str) -> bool:
     names = _names(table.get("report", ()), f"{place}.report")
     if set(names) - {AUC}:
-        raise UsageError(f"{place}.report has an unknown entry.", f'Write report = ["{AUC}"].')
+        raise UsageError(
+            f"{place}.report has an unknown entry.",
+            f'Write report = ["{AUC}"]; calibration is a figure of the analysis validation.',
+        )
     return bool(names)
 
 

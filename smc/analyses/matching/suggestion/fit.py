@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant.encoding import MAX_TERM, MAX_WEIGHT
+from smc.analyses.matching.tolerant.parameters import MAX_SCORE
 from smc.analyses.matching.tolerant.records import Records
 from smc.errors import DomainError
 
@@ -78,7 +79,8 @@ class Terms:
         gram: hundredths of a unit.
         empty: likewise.
         rarity: likewise.
-        least: the even score from which on a pair of the registers is rather a match than not.
+        least: the even score from which on a pair of the registers is rather a match than not; within those
+            that a job may state.
     """
 
     weights: tuple[int, ...]
@@ -116,7 +118,7 @@ def fit_terms(evidence: Evidence, right: NDArray[np.bool_]) -> Terms:
         tuple(gram),
         tuple(empty),
         tuple(rarity),
-        even(-constant / found[0]),
+        even(float(np.clip(-constant / found[0], -MAX_SCORE, MAX_SCORE))),
     )
 
 

@@ -15,8 +15,8 @@ from smc.analyses.statistics.plans.plan import MIN_STATED_DELTA
 from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.plans.table_one import SMD, SMD_NOTE, TABLE_ONE_NOTE, tables_one
 from smc.analyses.statistics.queries.asked import Query
-from smc.analyses.statistics.queries.parameters import POOLED_KINDS, StatisticsParameters
-from smc.analyses.statistics.queries.query import OF_EVENTS
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.query import OF_EVENTS, POOLED_KINDS
 from smc.analyses.statistics.queries.table_one import LABELS, SUMMARY
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table

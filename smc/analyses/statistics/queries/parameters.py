@@ -14,7 +14,13 @@ from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.statistics.queries import table_one
 from smc.analyses.statistics.queries.asked import Query
-from smc.analyses.statistics.queries.query import OF_EVENTS, check_keys, parse_query, query_schema
+from smc.analyses.statistics.queries.query import (
+    OF_EVENTS,
+    POOLED_KINDS,
+    check_keys,
+    parse_query,
+    query_schema,
+)
 from smc.analyses.statistics.queries.vertical import (
     HORIZONTAL,
     KEYS,
@@ -45,8 +51,6 @@ EXACT_KINDS: Final = (
     "survival",
 )
 SORTING_KINDS: Final = ("histogram", "crosstab", *OF_EVENTS, "survival")
-POOLED_KINDS: Final = ("mantel-haenszel",)
-"""Kinds whose figures follow from cells that stay secret; without noise alone."""
 DEFAULT_MAX_ROWS: Final = 10_000_000
 MAX_ROWS: Final = 1 << 40
 MAX_QUERIES: Final = 1000

@@ -59,6 +59,8 @@ _BY_TWO: Final = ("t-test", "risks", "standardised-rates", "mantel-haenszel")
 """Kinds that compare two groups, by labels of the column that `by` names."""
 OF_EVENTS: Final = ("risks", "standardised-ratio", "standardised-rates", "mantel-haenszel")
 """Kinds about a label of a column, the second of theirs."""
+POOLED_KINDS: Final = ("mantel-haenszel",)
+"""Kinds whose figures follow from cells that stay secret; of the rows of both, and without noise alone."""
 _BY_LABEL: Final = {"standardised-ratio": "rates", "standardised-rates": "weights"}
 """Kinds that have a number for each label of their strata, and the key of these."""
 

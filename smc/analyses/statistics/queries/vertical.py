@@ -20,6 +20,7 @@ from smc.analyses.records.conditions import columns_of
 from smc.analyses.records.keying import DISTINCT, MULTISET
 from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.statistics.queries.asked import Query
+from smc.analyses.statistics.queries.query import POOLED_KINDS
 from smc.analyses.studies.parameters import read_parameters, take
 from smc.errors import UsageError
 
@@ -68,6 +69,18 @@ def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> N
     Raises:
         UsageError: one does not; or results would be exact, and not about survival.
     """
+    for query in queries:
+        if query.entry is not None:
+            raise UsageError(
+                f"{_PLACE}: a table-one is of rows that each side has by itself, not of matched ones.",
+                "Ask for the means, deviations, quantiles and histograms one by one, with noise.",
+            )
+        if query.kind in POOLED_KINDS:
+            raise UsageError(
+                f"Query {query.name!r}: a {query.kind} is of rows that each side has by itself, not of "
+                "matched ones.",
+                "Ask for risks by stratum, with where and with noise.",
+            )
     if noise == "none" and any(query.follow_up is None for query in queries):
         raise UsageError(
             "Statistics over matched rows are not released without noise, but for survival.",
@@ -80,11 +93,6 @@ def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> N
             "Give each column its own name in the job.",
         )
     for query in queries:
-        if query.entry is not None:
-            raise UsageError(
-                f"{_PLACE}: a table-one is of rows that each side has by itself, not of matched ones.",
-                "Ask for the means, deviations, quantiles and histograms one by one.",
-            )
         for condition in query.where:
             names = columns_of([condition])
             if not any(set(names) <= set(side) for side in (vertical.alice, vertical.bob)):

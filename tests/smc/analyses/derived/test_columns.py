@@ -303,3 +303,44 @@ def test_both_sides_have_to_measure_alike():
     months = Schema("integer", lower=0, upper=1440, unit="months")
     with pytest.raises(UsageError, match="unit of 'age' differently"):
         study.check({"age": AGE}, {"age": months})
+
+
+SHARED = """
+layout = "vertical"
+noise = "none"
+alice_columns = ["arm", "days"]
+bob_columns = ["ended"]
+match = { keys = ["card"] }
+[derived.days]
+from = "entry"
+to = "death"
+unit = "days"
+[[queries]]
+kind = "survival"
+time = "days"
+event = "ended"
+events = ["died"]
+by = "arm"
+every = 30
+until = 300
+"""
+
+
+def test_of_dates_of_two_sides_it_is_said_that_no_column_is_derived():
+    alice = {
+        "card": Schema("text"),
+        "arm": Schema("category", categories=("new", "old")),
+        "entry": Schema("integer", lower=0, upper=3000, unit=DAYS),
+    }
+    bob = {
+        "card": Schema("text"),
+        "ended": Schema("category", categories=("died", "alive")),
+        "death": Schema("integer", lower=3000, upper=6000, unit=DAYS),
+    }
+    study = STATISTICS.parse(tomllib.loads(SHARED))
+    with pytest.raises(UsageError, match=r"derived.days: 'death' is at bob") as caught:
+        study.check(alice, bob)
+    assert "of both sides" in caught.value.hint
+    with pytest.raises(UsageError, match=r"derived.days: alice has no column 'death'. Add it"):
+        study.check(alice, {name: bob[name] for name in ("card", "ended")})
+    study.check(alice | {"death": bob["death"]}, bob)

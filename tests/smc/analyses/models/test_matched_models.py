@@ -200,6 +200,8 @@ def test_separated_outcomes_end_in_one_bit(shift):
         (job("linear") | {"alice_columns": ["age", "smoker", "died"]}, "no model uses"),
         (job("linear") | {"bob_columns": ["cost", "weight", "age"]}, "name a column twice"),
         (small(report=["auc"]), "area under the curve"),
+        (small(report=["auc", "calibration"]), "calibration is a figure of the analysis validation"),
+        (small() | {"epsilon": "1"}, 'epsilon: models have no noise.*kind = "regression"'),
         (job("linear") | {"match": {"keys": ["number"], "duplicates": "multiset"}}, "duplicates"),
     ],
 )

@@ -136,3 +136,24 @@ def test_texts_are_exchanged_and_checked():
         run_pair(lambda s: exchange_texts(s, b"a", MAX_BYTES + 1), lambda s: exchange_texts(s, b"a", 1))
     with pytest.raises(DomainError, match="too long"):
         run_pair(lambda s: exchange_texts(s, b"a" * (MAX_BYTES + 1), 1), lambda s: exchange_texts(s, b"a", 1))
+
+
+MANTEL_HAENSZEL = """
+layout = "vertical"
+alice_columns = ["arm", "site"]
+bob_columns = ["ended"]
+match = { keys = ["id"] }
+[[queries]]
+kind = "mantel-haenszel"
+column = "ended"
+event = "died"
+by = "arm"
+strata = "site"
+"""
+
+
+@pytest.mark.parametrize("noise", ['noise = "none"', 'epsilon = "1"'])
+def test_of_a_pooled_kind_is_not_said_that_it_lacks_noise_or_has_too_much(noise):
+    with pytest.raises(UsageError, match="that each side has by itself, not of matched ones") as caught:
+        parsed(noise + MANTEL_HAENSZEL)
+    assert "risks by stratum" in caught.value.hint

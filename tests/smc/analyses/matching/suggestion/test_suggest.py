@@ -8,6 +8,7 @@ import pytest
 from parties.bench.people import people
 from smc.analyses.matching.suggestion import menu, passes
 from smc.analyses.matching.suggestion.errors import ErrorModel, corrupt_register
+from smc.analyses.matching.suggestion.fit import Evidence, fit_terms
 from smc.analyses.matching.suggestion.roles import guess_roles
 from smc.analyses.matching.suggestion.suggest import (
     MIN_ROWS,
@@ -19,6 +20,7 @@ from smc.analyses.matching.suggestion.suggest import (
     further_shifts,
     suggest,
 )
+from smc.analyses.matching.tolerant.parameters import MAX_SCORE
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DomainError, UsageError
@@ -335,3 +337,11 @@ def test_a_best_score_outside_the_menus_range_is_found(monkeypatch, window):
     assert len(tried) > len(window)
     assert tried[0] < found.expected.least_score < tried[-1]
     assert found.expected.f_measure == pytest.approx(usual.expected.f_measure, abs=0.003)
+
+
+def test_where_nearly_all_that_meet_are_matches_the_least_score_is_one_that_a_job_may_state():
+    """The share of matches decides then, and hardly any field: the even score lies anywhere."""
+    common = np.arange(200.0)[:, None] % 5 + 20
+    nothing = np.zeros_like(common)
+    right = np.arange(200) != 2
+    assert fit_terms(Evidence(common, nothing, nothing, nothing), right).least == -MAX_SCORE

@@ -350,6 +350,7 @@ def test_leakage_says_who_learns_what(mode):
     assert one.alice
     assert not one.bob
     assert ("passes" in " ".join(one.alice)) is (mode != "greedy")
+    assert any("bringing many variants of a record" in line for line in one.alice)
     both = parsed.leakage(BOTH)
     assert both.alice == both.bob == one.alice
 
