@@ -236,7 +236,9 @@ def test_from_a_question_to_a_result(homes, north):
             shows(browser, "Check the certificate", "mean of Alter", "±")
             assert browser.find_elements(By.CSS_SELECTOR, "figure svg .error")
         described_everywhere(north, "result")
-        count = next(row for row in north.find_elements(By.CSS_SELECTOR, "tbody tr") if "count" in row.text)
+        count = next(
+            row for row in north.find_elements(By.CSS_SELECTOR, "tbody tr") if "number of rows" in row.text
+        )
         value = float(count.find_elements(By.CSS_SELECTOR, "td.n")[0].text.split()[0])
         # A third of epsilon is for the count; Laplace noise of scale 3 is beyond 60 once in e**20 runs.
         assert abs(value - sum(persons(homes[name].parent / f"exports-{name}") for name in SEEDS)) < 60
