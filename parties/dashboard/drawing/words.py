@@ -17,6 +17,8 @@ _FIELDS: Final = {
     "choose types with --type COLUMN=text": "choose the type text for columns",
 }
 """Options of commands that hints name, and where a page has the same."""
+_GIVE: Final = re.compile(r"Give --(encoding|header) ([^ ,]+[^ ,.])")
+_WHERE: Final = {"encoding": "Encoding", "header": "Row that names the columns"}
 _CONFIRM: Final = re.compile(r"Run `duetto data confirm (\S+) [^`]*` with")
 
 
@@ -141,6 +143,7 @@ def hint(text: str) -> str:
     """A hint as it helps somebody who has this page, and no command line."""
     for option, field in _FIELDS.items():
         text = text.replace(option, field)
+    text = _GIVE.sub(lambda found: f"Write {found[2]} under “{_WHERE[found[1]]}”", text)
     return _CONFIRM.sub(r"Confirm it on Data, under Edit \1: type", text)
 
 
