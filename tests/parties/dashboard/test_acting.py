@@ -184,6 +184,8 @@ def test_a_further_key_is_given_on_the_page_and_counts_once_a_key_in_force_has_s
     assert browser.post("/persons/add-key", {"person": steward, "key": further.text}).status_code == 303
     page = browser.get("/persons").text
     assert f"+    &#34;{further.text}" in page
+    assert f"({steward}) gets the key {further.fingerprint}" in page
+    assert page.count(" the key ") == 1
     assert further.text not in served.north.gate.text_in_force()
     assert browser.post("/persons/take-back").status_code == 303
     assert path.read_text() == before

@@ -177,5 +177,6 @@ def test_what_is_signed_is_shown_before_the_question(home, call, key, monkeypatc
     said = capsys.readouterr().err
     policy.write_text(before)
     assert text in said
+    assert "Dr Weber (weber) gets the key " in said
     assert "# budget of 1000 \\u202e for all" in said
     assert "Nothing was signed" in said
