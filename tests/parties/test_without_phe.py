@@ -58,7 +58,6 @@ def run(*words):
     return json.loads(done.stdout)
 
 
-@pytest.mark.attack
 def test_keys_daemons_and_jobs_need_no_phe(without):
     homes = paired(without)
     for home in homes.values():
@@ -105,7 +104,6 @@ def test_up_makes_a_party_and_serves_its_pages_without_a_word_of_phe(without):
     assert "phe" not in re.findall(r"\w+", errors.read_text())
 
 
-@pytest.mark.attack
 def test_what_needs_phe_says_so(without):
     code = (
         "from smc.ciphers import phe_format\n"

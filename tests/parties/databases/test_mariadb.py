@@ -66,6 +66,7 @@ def test_what_the_server_refuses_has_its_message(maria, query, part):
     assert maria.run("select count(*) from seen") == ((0,),)
 
 
+@pytest.mark.attack
 def test_later_transactions_of_a_session_are_read_only_too(maria):
     import pymysql
 

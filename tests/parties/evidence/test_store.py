@@ -157,6 +157,7 @@ def test_a_run_that_would_fill_the_disk_ends(tmp_path, disk):
     assert len([*store.read_frames(f"{1:016x}")]) == 3
 
 
+@pytest.mark.attack
 def test_a_peer_whose_runs_break_off_stops_no_job_but_its_own(institutions, disk):
     """South could leave record after record; north has kept as much as is free, and says so."""
     prepare(institutions)
