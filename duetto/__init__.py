@@ -173,6 +173,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # help() and completion look at every name here, and an error at one would end them
+    # What completion offers: the public names, but those at which a look would end with an error.
     missing = {name for name, library in _EXTRA.items() if importlib.util.find_spec(library) is None}
-    return sorted({*globals(), *__all__} - missing)
+    return sorted({*__all__} - missing)

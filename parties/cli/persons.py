@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,13 +15,20 @@ from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.cli.signing import Signing, read_passphrase, signing_options
 from parties.clock import CLOCK
 from parties.config import Config, load
-from parties.errors import ConfigError
 from parties.ledger.book import open_ledger
 from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, Persons, parse_persons, read_file
 from parties.persons.gate import NO_FILE, SIGN, Gate
 from parties.persons.keys import PersonKey, make_key
 from parties.persons.pending import Pending, changes, pending, put_into_force, standing_line
+from parties.persons.writing import (
+    read_text,
+    with_key,
+    with_person,
+    without_key,
+    without_person,
+    write_text,
+)
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import UsageError
 
@@ -95,20 +101,39 @@ def add(
     """Write a person into persons.toml, under the word PERSON, by which that person is known from then on."""
     config = load(config_path)
     PersonKey.parse(public_key)
-    path = config.home / FILE
-    before = (read_file(path) or b"").decode("utf-8", "replace")
-    if re.search(rf"^\[persons\.{re.escape(word)}\]", before, re.MULTILINE):
-        raise UsageError(
-            f"{FILE} has {word!r} already.",
-            "A person has one key: choose another word, or, for a new key, "
-            f"replace the line `key` of [persons.{word}] in {path}.",
-        )
-    listed = ", ".join(f'"{role}"' for role in dict.fromkeys(roles))
-    lines = [f"[persons.{word}]", f"name = {_quote(name)}", f"roles = [{listed}]", f'key = "{public_key}"']
-    lines += [f"until = {_day(until)}"] if until else []
-    text = (before.rstrip("\n") + "\n\n" if before.strip() else "") + "\n".join(lines) + "\n"
-    _write(path, text)
+    path, day = config.home / FILE, _day(until) if until else None
+    before = read_text(config.home) if (read_file(path) or b"").strip() else ""
+    write_text(config.home, with_person(before, word, name, roles, public_key, day))
     _say(config, {"person": word, "file": str(path)}, f"{name} is in {path}. {_SIGN}", as_json=as_json)
+
+
+@person.command()
+@click.argument("word", metavar="PERSON")
+@click.option(
+    "--public-key",
+    required=True,
+    metavar="KEY",
+    help="As `duetto person key` or the page Persons of the dashboard shows it.",
+)
+@config_option
+@json_option
+def add_key(word: str, public_key: str, config_path: Path | None, as_json: bool) -> None:
+    """Give PERSON, who is in persons.toml, a further key: by any of up to four it is the same person."""
+    config = load(config_path)
+    write_text(config.home, with_key(read_text(config.home), word, public_key))
+    _say_keys(config, word, as_json=as_json)
+
+
+@person.command()
+@click.argument("word", metavar="PERSON")
+@click.argument("fingerprint")
+@config_option
+@json_option
+def remove_key(word: str, fingerprint: str, config_path: Path | None, as_json: bool) -> None:
+    """Take the key with this FINGERPRINT from PERSON; what was signed with it stays valid."""
+    config = load(config_path)
+    write_text(config.home, without_key(read_text(config.home), word, fingerprint))
+    _say_keys(config, word, as_json=as_json)
 
 
 @person.command()
@@ -119,23 +144,7 @@ def remove(word: str, config_path: Path | None, as_json: bool) -> None:
     """Take a person out of persons.toml; what that person has signed stays valid."""
     config = load(config_path)
     path = config.home / FILE
-    before = _persons_file(config)
-    if word not in parse_persons(before).persons:
-        raise UsageError(f"{FILE} has no {word!r}.", "`duetto person list` shows who there is.")
-    mine = re.compile(rf"^\s*\[\[?\s*persons\s*\.\s*{re.escape(word)}\s*[.\]]")
-    kept, skipping = [], False
-    for line in before.decode().splitlines(keepends=True):
-        if line.lstrip().startswith("["):
-            skipping = mine.match(line) is not None
-        if not skipping:
-            kept.append(line)
-    text = "".join(kept)
-    after = parse_persons(text.encode())
-    if word in after.persons:
-        raise ConfigError(
-            f"{word!r} is written in {FILE} in another way than [persons.{word}].", "Edit the file."
-        )
-    _write(path, text)
+    write_text(config.home, without_person(read_text(config.home), word))
     _say(
         config,
         {"person": word, "file": str(path)},
@@ -290,25 +299,17 @@ def _gate(config: Config) -> Gate:
     return Gate(config.name, config.home, open_ledger(config.home))
 
 
-def _persons_file(config: Config) -> bytes:
-    data = read_file(config.home / FILE)
-    if data is None:
-        raise UsageError(NO_FILE, "Begin with `duetto person add`.")
-    return data
-
-
-def _write(path: Path, text: str) -> None:
-    parse_persons(text.encode())
-    write_atomically(path, text.encode(), PRIVATE)
-
-
 def _say(config: Config, document: dict[str, Any], sentence: str, *, as_json: bool) -> None:
     state = standing_line(config, _gate(config), CLOCK.now().date())
     emit({**document, "state": state}, lambda out: out.print(with_config(sentence)), as_json=as_json)
 
 
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _say_keys(config: Config, word: str, *, as_json: bool) -> None:
+    """Say which keys a person has in the file now."""
+    one = parse_persons(read_text(config.home).encode()).persons[word]
+    keys = [key.fingerprint for key in one.key]
+    said = f"{one.name} has the key{'s' * (len(keys) > 1)} {', '.join(keys)} in {config.home / FILE}. {_SIGN}"
+    _say(config, {"person": word, "keys": keys, "file": str(config.home / FILE)}, said, as_json=as_json)
 
 
 def _day(text: str) -> date:

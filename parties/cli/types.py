@@ -98,7 +98,7 @@ def _learners(learns: Mapping[str, str]) -> str:
 
 
 def _print(out: Screen, data: Mapping[str, Any]) -> None:
-    heads = ("type", "rounds", "bytes", "operations of Alice", "of Bob", "learn delta", "route")
+    heads = ("type", "rounds", "bytes", "operations of Alice", "of Bob", "learn x >= y", "route")
     rows = [
         (
             f"{row['type']}{' = ' + row['name'] if row['name'] else ''}",
@@ -113,9 +113,7 @@ def _print(out: Screen, data: Mapping[str, Any]) -> None:
     ]
     title = f"{len(rows)} types, {data['bits']} bits, {data['key']}-bit keys, engine {data['engine']}"
     out.print(table(title, heads, rows))
-    out.print(
-        f"x >= y gives delta = 1. Per comparison; * marks a mirrored step. {len(NAMED)} types have names."
-    )
+    out.print(f"Per comparison; * marks a mirrored step. {len(NAMED)} types have names.")
 
 
 COMMANDS = (types,)

@@ -108,6 +108,8 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/peers/pair", peers.pair),
     ("/peers/open", peers.open_again),
     ("/persons/sign", persons.sign),
+    ("/persons/add-key", persons.add_key),
+    ("/persons/take-back", persons.take_back),
 )
 """Forms that do something."""
 
@@ -132,6 +134,8 @@ ROLES: Final[Mapping[str, frozenset[PersonRole]]] = {
     "/peers/pair": ALLOWED[Act.PIN],
     "/peers/open": ALLOWED[Act.OPEN],
     "/persons/sign": ALLOWED[Act.PERSONS] | ALLOWED[Act.POLICY],
+    "/persons/add-key": ALLOWED[Act.PERSONS],
+    "/persons/take-back": ALLOWED[Act.PERSONS],
 }
 """Of each page and form, the roles of which somebody has one who came in by an account, where persons are in
 force: what the socket of a role refuses, pages refuse as well. Who came in by a link has the rights of the

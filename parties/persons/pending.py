@@ -12,7 +12,7 @@ from parties.config import Config
 from parties.errors import ConfigError
 from parties.kept_pools import KeptPools
 from parties.person_roles import PersonRole
-from parties.persons.declaration import FILE, digest_of, parse_persons, read_file
+from parties.persons.declaration import FILE, Persons, digest_of, parse_persons, read_file
 from parties.persons.gate import NO_FILE, Gate, check_fresh, pin_digest
 from parties.persons.roles import Act
 from parties.persons.shared import policy_digest
@@ -86,7 +86,23 @@ def changes(gate: Gate, one: Pending) -> list[str]:
         return [*one.shown]
     before, after = gate.text_in_force().splitlines(), one.document.decode().splitlines()
     changed = difflib.unified_diff(before, after, "in force", "now", lineterm="", n=1)
-    return [line for line in list(changed)[2:] if not line.startswith("@@")]
+    lines = [line for line in list(changed)[2:] if not line.startswith("@@")]
+    return [*lines, *_changed_keys(gate.register().persons, parse_persons(one.document))]
+
+
+def _changed_keys(before: Persons | None, after: Persons) -> Iterator[str]:
+    """Whose keys come and go, by their fingerprints: lines of a file alone do not show it."""
+
+    def held(persons: Persons | None) -> dict[tuple[str, str], str]:
+        there = persons.persons if persons is not None else {}
+        return {(word, key.fingerprint): one.name for word, one in there.items() for key in one.key}
+
+    old, new = held(before), held(after)
+    for (word, fingerprint), name in (new | old).items():
+        if (word, fingerprint) not in old:
+            yield f"{name} ({word}) gets the key {fingerprint}"
+        elif (word, fingerprint) not in new:
+            yield f"{name} ({word}) loses the key {fingerprint}"
 
 
 def put_into_force(gate: Gate, one: Pending, presented: Presented) -> None:

@@ -29,6 +29,8 @@ NONE: Final = "-"
 """What a person types for none."""
 
 _MODE: Final = 0o644
+_WRITE: Final = re.compile(r'Write (\w+) = "?([^"\]]+?)"? below \[\]')
+_REMOVE: Final = re.compile(r"Remove (\w+) below \[\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,15 +174,26 @@ def draft_addition(path: Path, asked: Asked) -> Addition:
     """
     before = _text(path)
     known = catalog_of(parse(before, path.name, ConfigError), path)
-    place = _database(path, asked) if _is_database(asked) else _file(path, asked)
+    try:
+        place = _database(path, asked) if _is_database(asked) else _file(path, asked)
+    except DataError as error:
+        raise DataError(error.what, _as_options(error.hint)) from None
     name = asked.name or _plain(place.called)
     if name in known.datasets and not asked.is_known:
         raise ConfigError(f"The catalog has a data set {name!r} already.", "Choose another with --name.")
     population = asked.population or _population(place, known, name)
-    found = draft(replace(place.dataset, name=name, population=population), asked.choices)
+    try:
+        found = draft(replace(place.dataset, name=name, population=population), asked.choices)
+    except DataError as error:
+        raise DataError(error.what, _as_options(error.hint)) from None
     found.doubt = place.doubt
     _identify(found, asked)
     return Addition(path, before, found, place.entries, text_of(found, place.entries))
+
+
+def _as_options(hint: str) -> str:
+    """A hint about an entry of the catalog, of which there is none yet, as one about options."""
+    return _REMOVE.sub(r"Leave out --\1", _WRITE.sub(r"Give --\1 \2", hint)).replace(" below []", "")
 
 
 def header_rows(text: str) -> tuple[int, ...] | None:
@@ -264,6 +277,9 @@ def _file(catalog: Path, asked: Asked) -> _Source:
             asked.encoding or seen.encoding,
             writing,
         )
+    for key, wrong, hint in dialect.faults():
+        named = wrong if wrong.startswith("'") else f"{key} {wrong}"
+        raise UsageError(f"{named}.", hint.replace(f"{key} = ", ""))
     header, footer = asked.header, asked.footer
     if kind == "csv":
         header = csvs.find_names(path, dialect) if header is None else header

@@ -17,6 +17,8 @@ _FIELDS: Final = {
     "choose types with --type COLUMN=text": "choose the type text for columns",
 }
 """Options of commands that hints name, and where a page has the same."""
+_GIVE: Final = re.compile(r"Give --(encoding|header) ([^ ,]+[^ ,.])")
+_WHERE: Final = {"encoding": "Encoding", "header": "Row that names the columns"}
 _CONFIRM: Final = re.compile(r"Run `duetto data confirm (\S+) [^`]*` with")
 
 
@@ -61,33 +63,87 @@ def width(figure: Mapping[str, Any]) -> str:
     return f"± {figure['half_width']:.3g} {figure['unit']}".rstrip()
 
 
-def settings(parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The parameters of an analysis as names and values in words; entries of lists have rows of their own."""
-    found = []
+_COLUMNS: Final = frozenset(
+    {
+        *("column", "columns", "alice_columns", "bob_columns", "numbers", "keys", "show", "on", "product"),
+        *("by", "strata", "target", "outcome", "weight", "exposure", "time", "start", "x", "y"),
+    }
+)
+"""Settings that name columns, as far as their values are names of the job; in others a label may be called
+alike."""
+
+_SETTINGS: Final[Mapping[str, str]] = {
+    "queries": "figure",
+    "by": "separately for each",
+    "on": "explained by",
+    "where": "only rows with",
+    "edges": "edges of bins",
+    "alice_columns": "columns of alice",
+    "bob_columns": "columns of bob",
+    "share": "share of epsilon",
+    "maximum_rows": "most rows of a side",
+    "one_to_one": "one to one",
+}
+"""Settings whose names say little to somebody who did not write the job."""
+
+_VALUES: Final[Mapping[str, Mapping[str, str]]] = {"kind": {"count": "number of rows"}}
+
+
+def settings(parameters: Mapping[str, Any], columns: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The parameters of an analysis as names and values in words; entries of lists have rows of their own.
+
+    Args:
+        parameters: of the job.
+        columns: by the names that the job has for columns, what a catalog calls them.
+    """
+    found: list[tuple[str, str]] = []
     for key, value in parameters.items():
-        name = key.replace("_", " ")
         if isinstance(value, list) and any(isinstance(entry, Mapping) for entry in value):
+            name = _SETTINGS.get(key, key.replace("_", " "))
             single = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
-            found += [(f"{single} {number}", _words(entry)) for number, entry in enumerate(value, 1)]
+            named = [(number, _entry(entry, columns)) for number, entry in enumerate(value, 1)]
+            found += [(f"{single.capitalize()} {number}", said) for number, said in named]
         else:
-            found.append((name, _words(value)))
+            found.append((_setting(key).capitalize(), _words(value, key, columns)))
     return found
 
 
-def _words(value: Any) -> str:
+def _entry(entry: Any, columns: Mapping[str, str]) -> str:
+    """An entry of a list: what it is called first, then its kind, then the rest of what it says."""
+    if not isinstance(entry, Mapping):
+        return _words(entry, "", columns)
+    called = [str(entry["name"])] if "name" in entry else []
+    rest = sorted(
+        ((key, value) for key, value in entry.items() if key != "name"), key=lambda one: one[0] != "kind"
+    )
+    return ". ".join(called + ["; ".join(_said(key, value, columns) for key, value in rest)] * bool(rest))
+
+
+def _said(key: str, value: Any, columns: Mapping[str, str]) -> str:
+    return f"{_setting(key).capitalize()}: {_words(value, key, columns)}"
+
+
+def _setting(key: str) -> str:
+    return _SETTINGS.get(key, key.replace("_", " "))
+
+
+def _words(value: Any, key: str, columns: Mapping[str, str]) -> str:
+    """A value in words, of the setting `key`, at any depth."""
     if isinstance(value, Mapping):
-        return "; ".join(f"{key.replace('_', ' ')} {_words(inner)}" for key, inner in value.items())
+        return ", ".join(f"{_setting(name)} {_words(inner, name, columns)}" for name, inner in value.items())
     if isinstance(value, list):
-        return ", ".join(map(_words, value))
+        return ", ".join(_words(inner, key, columns) for inner in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    text = str(value)
+    return (columns if key in _COLUMNS else _VALUES.get(key, {})).get(text, text)
 
 
 def hint(text: str) -> str:
     """A hint as it helps somebody who has this page, and no command line."""
     for option, field in _FIELDS.items():
         text = text.replace(option, field)
+    text = _GIVE.sub(lambda found: f"Write {found[2]} under “{_WHERE[found[1]]}”", text)
     return _CONFIRM.sub(r"Confirm it on Data, under Edit \1: type", text)
 
 

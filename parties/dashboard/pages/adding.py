@@ -9,7 +9,8 @@ page is shown once more.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,13 +24,14 @@ from commons.tabular.encodings import is_encoding
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.declarations.tables import FILES
 from parties.catalog.drafting.adding import NONE, Addition, Asked, footer_words, header_rows
-from parties.catalog.drafting.drafting import LAST, NO_NAME
+from parties.catalog.drafting.drafting import LAST, NO_NAME, Choices
 from parties.catalog.drafting.rendering import column_entries
 from parties.catalog.drafting.revising import Revision, revise
 from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Context, fields, redirect, render
 from parties.dashboard.pages.rows import (
     BETWEEN,
+    READ,
     TYPES,
     Fields,
     Row,
@@ -63,6 +65,19 @@ MAX_FILES: Final = 200
 MAX_DEPTH: Final = 3
 """Folders below an offered one in which files are looked for."""
 
+READING: Final[Mapping[str, str]] = {
+    "file": "File",
+    "name": "Name",
+    "delimiter": "Separator",
+    "encoding": "Encoding",
+    "decimal": "Decimal separator",
+    "date_format": "Form of dates",
+    "sheet": "Sheet",
+    "header": "Row that names the columns",
+    "footer": "Rows at the end",
+}
+"""Fields that say what is read and how, and what they are called where one is wrong."""
+
 MAX_COLUMNS: Final = 300
 """Columns of a form; files with more are for the command line."""
 
@@ -91,12 +106,14 @@ class Look:
     Attributes:
         addition: its draft.
         rows: its columns, as the form shows them.
+        sent: the form about it, as if it had been shown in the encoding in which it is read now.
         gone: columns that were ticked, and are no longer among those of the file.
         is_decoded_anew: whether it was read in another encoding than the person has seen it in.
     """
 
     addition: Addition
     rows: list[Row]
+    sent: Fields
     gone: Sequence[str] = ()
     is_decoded_anew: bool = False
 
@@ -131,33 +148,41 @@ def page(desk: Context, request: Request) -> Response:
 
 def look(desk: Context, request: Request) -> Response:
     """Look at a file and show its columns; nothing is written."""
-    sent, is_decoded_anew = _sent(request)
+    sent: Fields = fields(request)
     if "tick" in sent:  # all columns at once
         kept = {"keep": sent["column"]} if sent["tick"][-1] == "all" and "column" in sent else {}
         sent = {name: values for name, values in sent.items() if name != "keep"} | kept
-    return _render_look(desk, request, sent, is_decoded_anew=is_decoded_anew)
+    return _render_look(desk, request, sent)
 
 
 def add(desk: Context, request: Request) -> Response:
     """Write what was shown, with the bounds and labels that the person confirms."""
-    sent, is_decoded_anew = _sent(request)
+    sent: Fields = fields(request)
     try:
-        seen = _look(desk, sent, is_decoded_anew)
+        seen = _look(desk, sent)
+    except DuettoError:
+        return _render_look(desk, request, sent)
+    try:
         if not seen.is_settled:
             return _render_look(desk, request, sent, seen)
-        _write(desk, sent, seen)
+        _write(desk, seen)
     except DuettoError as error:
         return _render_look(desk, request, sent, problem=f"{error.what} {error.hint}")
     return redirect(f"/data?added={seen.addition.name}")
 
 
-def _sent(request: Request) -> tuple[Fields, bool]:
+def _decoded(desk: Context, sent: Fields) -> tuple[Fields, bool]:
     """The form, and whether it was about a file in another encoding than the person now names.
 
-    What it has of the file is decoded anew then: no tick is lost because a name reads otherwise.
+    What it has of the file is decoded anew then: no tick is lost because a name reads otherwise. Where the
+    name of an encoding was taken out, it is the one that the file shows.
+
+    Raises: as `_read_request`, and DataError if the file cannot be read.
     """
-    sent = fields(request)
-    old, new = (sent.get(name, [""])[-1].strip() for name in ("decoded", "encoding"))
+    old, new, before = (_typed(sent, name) for name in ("decoded", "encoding", f"{READ}encoding"))
+    if before and not new:
+        asked = replace(_read_request(desk, sent), choices=Choices(), person=None, key=None)
+        new = _draft(desk, asked).draft.dataset.dialect.encoding
     if not (is_encoding(old) and is_encoding(new)) or old == new:
         return sent, False
     return decode_anew(sent, old, new), True
@@ -291,12 +316,13 @@ def _one(column: str | None) -> list[str] | None:
     return None if column is None else [] if column == NONE else [column]
 
 
-def _look(desk: Context, sent: Fields, is_decoded_anew: bool = False) -> Look:
+def _look(desk: Context, sent: Fields) -> Look:
     """Read the file as the form says. What does not fit a column that is kept is an error of its row.
 
     Raises:
         DuettoError: the file is not offered, or cannot be read.
     """
+    sent, is_decoded_anew = _decoded(desk, sent)
     asked, mistaken = _read_request(desk, sent), dict[str, str]()
     addition = _draft(desk, asked)
     types, kept = asked.choices.types, {*sent.get("column", [])} & {*sent.get("keep", [])}
@@ -311,7 +337,37 @@ def _look(desk: Context, sent: Fields, is_decoded_anew: bool = False) -> Look:
     found = addition.draft
     gone = [name for name in sent.get("keep", ()) if name not in found.columns and name not in found.left_out]
     rows = rows_of(found, sent, mistaken, is_decoded_anew)
-    return Look(addition, [row for row in rows if row.name not in stay], gone, is_decoded_anew)
+    return Look(addition, [row for row in rows if row.name not in stay], sent, gone, is_decoded_anew)
+
+
+def _look_back(desk: Context, sent: Fields) -> tuple[Look | None, dict[str, str]]:
+    """The file as it can be read: without the changed fields by which that fails.
+
+    Returns:
+        The look, None if it cannot be read without any of them either; and by field what is wrong with it.
+    """
+    changed = [
+        name
+        for name in READING
+        if _typed(sent, name) != _typed(sent, f"{READ}{name}") and (name != "file" or f"{READ}file" in sent)
+    ]
+    back: Fields = {**sent, **{name: [_typed(sent, f"{READ}{name}")] for name in changed}}
+    wrong: dict[str, str] = {}
+    try:
+        seen = _look(desk, back)
+    except DuettoError:
+        return None, {}
+    for name in changed:
+        tried = {**back, name: sent.get(name, [""])}
+        try:
+            back, seen = tried, _look(desk, tried)
+        except DuettoError as error:
+            wrong[name] = f"{error.what} {error.hint}"
+    return seen, wrong
+
+
+def _typed(sent: Fields, name: str) -> str:
+    return sent.get(name, [""])[-1].strip()
 
 
 def _not_shown(desk: Context, asked: Asked) -> set[str]:
@@ -331,12 +387,13 @@ def _draft(desk: Context, asked: Asked) -> Addition:
     return addition
 
 
-def _write(desk: Context, sent: Fields, seen: Look) -> None:
+def _write(desk: Context, seen: Look) -> None:
     """Write a new data set, or the changes of one.
 
     Raises:
         ConfigError: the catalog was changed meanwhile, or what was typed does not hold together.
     """
+    sent = seen.sent
     given = {row.name: row.given for row in seen.rows if row.is_kept and row.given}
     stands = [row.name for row in seen.rows if row.is_kept and row.stands and row.values]
     if "edit" not in sent:
@@ -379,16 +436,21 @@ def _render_look(
     sent: Fields,
     seen: Look | None = None,
     problem: str = "",
-    *,
-    is_decoded_anew: bool = False,
 ) -> Response:
+    """The form about a file; where it cannot be read as it says now, with the columns that it had before."""
     shown: dict[str, Any] = {"problem": problem, "said": {name: values[-1] for name, values in sent.items()}}
     try:
-        shown["asked"] = _read_request(desk, sent)
-        seen = seen or _look(desk, sent, is_decoded_anew)
+        seen = seen or _look(desk, sent)
     except DuettoError as error:
-        return _render_page(desk, request, **shown | {"problem": problem or f"{error.what} {error.hint}"})
-    return _render_page(desk, request, **shown, **_form(seen, sent))
+        seen, shown["wrong"] = _look_back(desk, sent)
+        if not shown["wrong"]:
+            shown["problem"] = problem or f"{error.what} {error.hint}"
+        if seen is None:
+            with suppress(DuettoError):
+                shown["asked"] = _read_request(desk, sent)
+            return _render_page(desk, request, **shown)
+    shown["asked"] = _read_request(desk, seen.sent)
+    return _render_page(desk, request, **shown, **_form(seen, seen.sent))
 
 
 def _form(seen: Look, sent: Fields) -> dict[str, Any]:
@@ -398,6 +460,7 @@ def _form(seen: Look, sent: Fields) -> dict[str, Any]:
     kept = [row for row in seen.rows if row.is_kept]
     return {
         "addition": seen.addition,
+        "was_read": {name: _typed(sent, name) for name in READING} | {"name": seen.addition.name},
         "entry": seen.kept.entry if kept else "",
         "dialect": found.dataset.dialect,
         "rows": seen.rows,
@@ -421,5 +484,7 @@ def _render_page(desk: Context, request: Request, **more: Any) -> Response:
         types=TYPES,
         separators=SEPARATORS,
         encodings=ENCODINGS,
-        **({"asked": None, "addition": None, "problem": "", "said": {}} | more),
+        **({"asked": None, "addition": None, "problem": "", "said": {}, "wrong": {}} | more),
+        readings=READING,
+        read=READ,
     )

@@ -124,13 +124,16 @@ def papers(desk: Context, job: Job) -> dict[str, Any]:
     spec = contract["spec"]
     mine = job.describe()["role"]
     names = {role: desk.party.name if role == mine else job.peer for role in _ROLES}
+    called: dict[str, str] = {}
+    for role in sorted(_ROLES, key=lambda role: role == mine):  # this party's own names last: they hold
+        called |= spec.get(role, {}).get("columns", {})
     return {
         "sides": [
             (names[role], spec[role].get("dataset", ""), spec[role].get("columns", {}))
             for role in _ROLES
             if role in spec
         ],
-        "settings": settings(spec.get("parameters", {})),
+        "settings": settings(spec.get("parameters", {}), called),
         "limits": [(names[role], limits) for role, limits in contract.get("limits", {}).items()],
         "older": None,
     }

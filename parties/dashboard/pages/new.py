@@ -12,6 +12,7 @@ from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
 from parties.dashboard.pages.persons import acting, name_of, signable
 from parties.dashboard.pages.statistics import (
+    ROWS,
     FieldError,
     common_text,
     declared_by,
@@ -113,6 +114,7 @@ def _render_page(
         usual=likely(chosen, [column.name for column in declared], known),
         sent=sent,
         figures=figures,
+        rows_called=ROWS,
         keys=keys,
         **(
             {"text": "", "report": None, "estimate": None, "problem": None, "field": "", "signable": None}

@@ -34,6 +34,7 @@ from parties.persons.webauthn import (
     pack_answer,
     take_new_key,
 )
+from parties.persons.writing import read_text, with_key, write_text
 from smc.errors import DuettoError, UsageError
 
 _DECIDED: Final = (Act.SUBMIT, Act.APPROVE, Act.DENY, Act.CANCEL, Act.FORGET, Act.OPEN)
@@ -107,6 +108,29 @@ def new_key(desk: Context, request: Request) -> Response:
         _bytes(sent, "attestation"), _bytes(sent, "client"), _challenge(request), _host(request)
     )
     return _render_page(desk, request, made=PersonKey(WEBAUTHN, made.encode()))
+
+
+def add_key(desk: Context, request: Request) -> Response:
+    """Write a further key of somebody who is there into the file, which then has to be signed."""
+    sent, home = form(request), desk.config.home
+    try:
+        write_text(home, with_key(read_text(home), sent.get("person", ""), sent.get("key", "").strip()))
+    except DuettoError as error:
+        said = f"No key was added. {error.what} {error.hint}"
+        return _render_page(desk, request, refused=said, typed=sent)
+    return redirect("/persons")
+
+
+def take_back(desk: Context, request: Request) -> Response:
+    """Write the file that is in force in the place of a changed one that nobody has signed."""
+    known = gate(desk)
+    try:
+        if known.register().persons is None:
+            raise UsageError("No persons.toml was ever in force here.", "Let somebody sign it.")
+    except DuettoError as error:
+        return _render_page(desk, request, refused=f"{error.what} {error.hint}")
+    write_text(desk.config.home, known.text_in_force())
+    return redirect("/persons")
 
 
 def statement(desk: Context, request: Request) -> Response:
@@ -317,7 +341,11 @@ def _host(request: Request) -> str:
 
 
 def _render_page(
-    desk: Context, request: Request, made: PersonKey | None = None, refused: str = ""
+    desk: Context,
+    request: Request,
+    made: PersonKey | None = None,
+    refused: str = "",
+    typed: Mapping[str, str] = _NOBODY,
 ) -> Response:
     shown: dict[str, Any] = {"problem": "", "persons": {}, "versions": []}
     try:
@@ -334,6 +362,8 @@ def _render_page(
         code=409 if refused else 200,
         made=made,
         refused=refused,
+        typed={"key": made.text} if made is not None else typed,
+        changed=Act.PERSONS.value,
         host=_host(request),
         today=CLOCK.now().date(),
         challenge=_web_text(_challenge(request)),

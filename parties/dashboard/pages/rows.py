@@ -23,6 +23,9 @@ TYPES: Final = ("integer", "decimal", "category", "date", "text")
 BETWEEN: Final = ";"
 """Between tokens of missing cells in a field."""
 
+READ: Final = "read:"
+"""Before the name of a field that says how a file is read: what it said when that was read which is shown."""
+
 _EXAMPLES: Final = {
     "integer": "a whole number, such as 120",
     "decimal": "a number, such as 20.25, without a sign between thousands",
@@ -50,6 +53,7 @@ class Row:
         was_seen: whether the person has seen the row, or has declared the column before.
         news: what has changed since the person saw the row; empty if nothing.
         error: what is wrong with what was typed; empty if nothing.
+        wrong: the fields that it is about: `type`, or names of `values`.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Row:
     was_seen: bool
     news: str = ""
     error: str = ""
+    wrong: tuple[str, ...] = ()
 
     @property
     def column(self) -> ColumnDeclaration:
@@ -163,7 +168,9 @@ def decode_anew(sent: Fields, old: str, new: str) -> dict[str, list[str]]:
 
     asked = {"encoding", "name", "file", "edit", "population"}
     return {
-        decode(name): list(values) if name in asked else [decode(value) for value in values]
+        decode(name): list(values)
+        if name.removeprefix(READ) in asked
+        else [decode(value) for value in values]
         for name, values in sent.items()
     }
 
@@ -216,9 +223,9 @@ def _row(name: str, one: ColumnDraft, sent: Fields, mistake: str, *, is_new: boo
         shows=shows,
         was_seen=bool(was),
     )
-    problem = mistake or _fault(row)
+    problem, wrong = (mistake, ("type",)) if mistake else _fault(row)
     news = "" if was == shows or (row.given and _parse_state(was)[0] == column.type) else _news(was, one)
-    return replace(row, news=news, error=problem)
+    return replace(row, news=news, error=problem, wrong=wrong)
 
 
 def _follow(values: dict[str, str], was: str, column: ColumnDeclaration) -> dict[str, str]:
@@ -266,21 +273,23 @@ def _news(was: str, one: ColumnDraft) -> str:
     return f"Now {', '.join(said)}."
 
 
-def _fault(row: Row) -> str:
-    """What is wrong with the bounds or labels of a row that is kept."""
+def _fault(row: Row) -> tuple[str, tuple[str, ...]]:
+    """What is wrong with the bounds or labels of a row that is kept, and in which fields."""
     if not row.is_kept or not row.given:
-        return ""
-    if row.column.type in _EXAMPLES:
-        for value in row.values.values():
-            if not is_bound(row.column.type, value):
-                kind = row.column.type
-                return f"{value!r} is not a valid bound of type {kind}. Write {_EXAMPLES[kind]}."
+        return "", ()
+    fields, kind = tuple(row.values), row.column.type
+    if kind in _EXAMPLES:
+        wrong = [part for part, value in row.values.items() if not is_bound(kind, value)]
+        if wrong:
+            said = " and ".join(repr(row.values[part]) for part in wrong)
+            verb = "are no valid bounds" if len(wrong) > 1 else "is not a valid bound"
+            return f"{said} {verb} of type {kind}. Write {_EXAMPLES[kind]}.", tuple(wrong)
     try:
-        found = entries(row.name, row.column.type, row.given)
+        found = entries(row.name, kind, row.given)
     except ConfigError as error:
-        return f"{error.what} {error.hint}"
+        return f"{error.what} {error.hint}", fields
     alike = differing_in_case(found.get("values", ())) if row.column.ignores_case else []
-    return f"{', '.join(alike[0])} differ in case only. Keep one of them." if alike else ""
+    return (f"{', '.join(alike[0])} differ in case only. Keep one of them.", fields) if alike else ("", ())
 
 
 def _tokens(sent: Fields, name: str, below: str, above: str) -> list[str]:

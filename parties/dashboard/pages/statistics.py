@@ -17,6 +17,9 @@ from parties.texts import NAME
 from smc.analyses.records.numbers import loss_term
 from smc.errors import DuettoError, UsageError
 
+ROWS: Final = "number of rows"
+"""What a figure is called that counts rows."""
+
 _BINS: Final = 8
 _LONGEST: Final = 60
 
@@ -251,7 +254,7 @@ def _query(kind: str, column: ColumnDeclaration | None, names: dict[str, str], b
     """A query of the job; what is told of the column of groups itself is told of all rows."""
     grouped = {"by": names[by]} if by and (column is None or column.name != by) else {}
     if column is None:
-        return {"name": "count", "kind": "count", **grouped}
+        return {"name": ROWS, "kind": "count", **grouped}
     named = {"name": f"{kind} of {column.name}", "kind": kind, "column": names[column.name], **grouped}
     return named | _edges(kind, column)
 

@@ -27,7 +27,7 @@ from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from tests.parties.dashboard.browsing import NAME, Browser
 from tests.parties.dashboard.test_roles import signed_in
 from tests.parties.jobs.joined import job_file, wait_final, wait_state
-from tests.parties.persons.made import KEYS, OF_ROLE, begin, persons_toml, signed
+from tests.parties.persons.made import KEYS, OF_ROLE, STRANGER, begin, persons_toml, signed
 from tests.parties.persons.test_webauthn import Authenticator
 
 CLOSURE = Closure("south", "0123456789abcdef", "inconsistent-transfers", "2026-11-28T12:00:00Z")
@@ -167,3 +167,34 @@ def test_an_act_on_pages_by_every_role(served, north, act, comes_by):
         may = role in ALLOWED[act] and (act, role) != (Act.APPROVE, PersonRole.OPERATOR)
         assert answer.status_code == (303 if may else 409), (role, answer.text)
         assert (state(act, served, north, job_id) != before) is may, role
+
+
+def test_a_further_key_is_given_on_the_page_and_counts_once_a_key_in_force_has_signed_it(served, north):
+    steward, path = OF_ROLE[PersonRole.STEWARD], served.folder / "north" / FILE
+    browser, before = Browser(north), path.read_text()
+    further = KEYS["klein"].public.text  # somebody else's
+    page = browser.post("/persons/add-key", {"person": steward, "key": further})
+    assert page.status_code == 409
+    assert "No key was added." in page.text
+    assert f'value="{further}"' in page.text  # nothing typed is lost
+    assert path.read_text() == before
+    for word in (OF_ROLE[role] for role in PersonRole if role not in ALLOWED[Act.PERSONS]):
+        assert 'action="/persons/add-key"' not in signed_in(north, word).get("/persons").text
+    further = STRANGER.public
+    assert browser.post("/persons/add-key", {"person": steward, "key": further.text}).status_code == 303
+    page = browser.get("/persons").text
+    assert f"+    &#34;{further.text}" in page
+    assert f"({steward}) gets the key {further.fingerprint}" in page
+    assert page.count(" the key ") == 1
+    assert further.text not in served.north.gate.text_in_force()
+    assert browser.post("/persons/take-back").status_code == 303
+    assert path.read_text() == before
+    browser.post("/persons/add-key", {"person": steward, "key": f" {further.text} "})
+    digest = digest_of(path.read_bytes()).hex()
+    shown = {"act": "persons", "about": "", "shown": digest}
+    after = served.north.gate.register().before(Act.PERSONS)
+    sent = answered(browser, Act.PERSONS, digest, "", steward, after)
+    assert browser.post("/persons/sign", shown | sent).status_code == 303
+    found = served.north.gate.persons().persons[steward]
+    assert further in found.key
+    assert 'action="/persons/take-back"' not in browser.get("/persons").text

@@ -218,6 +218,10 @@ def test_bounds_that_do_not_fit_are_said_and_nothing_is_written(browser, folder,
             "reversed: 130 is above 120" if lower == "130" else "is not a valid bound of type integer"
         ) in html.unescape(page)
         assert filled_in(page)["lower:integer:Alter"] == [lower]
+        wrong = re.findall(r'name="((?:lower|upper):[^"]*)"[^>]*aria-invalid', page)
+        assert wrong == [f"{part}:integer:Alter" for part in ("lower", "upper")[: 1 + (lower == "130")]]
+        cell = page.split(f'name="{wrong[-1]}"')[1].split("</td>")[0]
+        assert 'class="error"' in cell  # beside it
     assert catalog.read_text() == before
 
 

@@ -214,6 +214,7 @@ def test_from_a_question_to_a_result(homes, north):
         button(north, "Check it")
         shows(north, "a person has to approve it", "It costs epsilon 1", "mean of Alter\n± ", "You learn")
         described_everywhere(north, "preview")
+        printed_well(north, "preview")
         button(north, "Propose it to south")
         until(north, lambda: "/jobs/" in north.current_url)
         job = north.current_url.rsplit("/", 1)[1]
@@ -229,6 +230,7 @@ def test_from_a_question_to_a_result(homes, north):
         shows(south, "north asks", "north learns", "Allowed by rule “noisy statistics with north”")
         assert "then 1 of your 3 towards north is spent, and 2 is left" in text(south)
         described_everywhere(south, "decide")
+        printed_well(south, "decide")
         south.find_element(By.ID, "name").send_keys("Dr. Eva Meyer")
         button(south, "Approve")
 
@@ -236,7 +238,9 @@ def test_from_a_question_to_a_result(homes, north):
             shows(browser, "Check the certificate", "mean of Alter", "±")
             assert browser.find_elements(By.CSS_SELECTOR, "figure svg .error")
         described_everywhere(north, "result")
-        count = next(row for row in north.find_elements(By.CSS_SELECTOR, "tbody tr") if "count" in row.text)
+        count = next(
+            row for row in north.find_elements(By.CSS_SELECTOR, "tbody tr") if "number of rows" in row.text
+        )
         value = float(count.find_elements(By.CSS_SELECTOR, "td.n")[0].text.split()[0])
         # A third of epsilon is for the count; Laplace noise of scale 3 is beyond 60 once in e**20 runs.
         assert abs(value - sum(persons(homes[name].parent / f"exports-{name}") for name in SEEDS)) < 60
@@ -411,6 +415,34 @@ def test_paper_has_what_matters_and_no_controls(north):
         controls = north.find_elements(By.CSS_SELECTOR, "button, input, select, textarea")
         assert controls, path
         assert not any(one.is_displayed() for one in controls), path
+
+
+PAPER = """
+const texts = ["h1", "h2", "h3", "p", "li", "td", "dd", "svg", "pre"].map(one => `main ${one}`).join();
+const found = [...document.querySelectorAll(texts)].filter(one => one.checkVisibility())
+  .filter(one => one.tagName === "svg" || one.innerText.trim());
+const level = one => /^H[1-3]$/.test(one?.tagName ?? "H1") ? one?.tagName ?? "H1" : "none";
+const alone = found.filter((one, place) => level(one) !== "none" && level(found[place + 1]) <= level(one));
+const heads = [...document.querySelectorAll("main :is(caption, h1, h2, h3, summary)")];
+const folded = [...document.querySelectorAll("main details:not(.screen, form *) > :not(summary)")];
+return [alone.map(one => one.innerText),
+  heads.filter(one => getComputedStyle(one).breakAfter !== "avoid").length,
+  folded.filter(one => !one.checkVisibility() && !one.closest(".screen, form")).length]
+"""
+"""Headings with nothing below, those that a page may end behind, and what is folded and not printed."""
+
+
+def printed_well(browser, path):
+    sized(browser, 800, media="print")
+    found = browser.execute_script(PAPER)
+    sized(browser, 1280)
+    assert found == [[], 0, 0], path
+
+
+def test_paper_has_no_heading_alone_and_nothing_folded(north):
+    for path in (*(path for path, _ in PAGES), "/data/add?edit=patients"):
+        at(north, path)
+        printed_well(north, path)
 
 
 def test_the_keyboard_is_enough(north):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 
 import pytest
 
@@ -146,3 +147,62 @@ def test_an_edit_without_a_change_writes_nothing_about_how_the_file_is_read(brow
     before = load_catalog(catalog).dataset("a")
     saved(browser, filled_in(edited(browser, "a")), "a")
     assert load_catalog(catalog).dataset("a") == before
+
+
+def told(page):
+    """What stands beside fields that are wrong, by their names."""
+    return dict(re.findall(r'id="wrong-(\w+)">(.*?)</span>', html.unescape(page.text)))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("encoding", "cp99999", "'cp99999' is not a known encoding. For example: \"cp1252\""),
+        ("encoding", "utf-8", f"{NAME} is not in UTF-8. Write cp1252 under “Encoding”"),
+        ("header", "first", "'first' is not a row"),
+        ("name", "numbers", "The catalog has a data set 'numbers' already"),
+    ],
+)
+def test_a_field_by_which_the_file_cannot_be_read_is_told_beside_it_and_nothing_is_lost(
+    browser, folder, catalog, field, value, said
+):
+    fields, before = filled_in(looked_at(browser, folder, NAME)), catalog.read_text()
+    weight = wrongly("Masa ciała [kg]")
+    fields |= {f"lower:decimal:{weight}": ["20"], f"upper:decimal:{weight}": ["250"], field: [value]}
+    page = browser.post("/data/add", fields)
+    assert page.status_code == 200
+    assert list(told(page)) == [field]
+    assert said in told(page)[field]
+    assert f'aria-describedby="wrong-{field}"' in page.text
+    assert "<details open><summary>How the file is written" in page.text
+    again = filled_in(page.text)
+    found = again[field], again[f"upper:decimal:{weight}"], again["keep"]
+    assert found == ([value], ["250"], fields["keep"])
+    assert catalog.read_text() == before
+    right = {"name": "a"}.get(field, "")
+    page = browser.post("/data/draft", again | {field: [right]})
+    assert (told(page), filled_in(page.text)["keep"]) == ({}, fields["keep"])
+
+
+def test_of_several_changes_each_that_is_wrong_is_told_and_the_right_ones_hold(browser, folder):
+    fields = filled_in(looked_at(browser, folder, NAME)) | {"name": ["a"]}
+    changed = {"encoding": ["cp1250"], "header": ["x"], "date_format": ["%Q"]}
+    page = browser.post("/data/draft", fields | changed)
+    assert set(told(page)) == {"header", "date_format"}
+    assert filled_in(page.text)["keep"] == CHOSEN  # in the right encoding
+
+
+def test_an_emptied_encoding_is_the_one_that_the_file_shows_which_is_said_before_it_is_saved(
+    browser, folder, catalog
+):
+    added(browser, filled_in(looked_at(browser, folder, NAME, encoding="cp1250")) | {"name": ["a"]}, "a")
+    before, fields = catalog.read_text(), filled_in(edited(browser, "a"))
+    page = browser.post("/data/add", {"edit": ["a"], **fields, "encoding": [""]})
+    assert page.status_code == 200
+    assert "The file is read as cp1252 now; what you ticked and typed stays." in page.text
+    assert "which is a guess" in page.text
+    assert filled_in(page.text)["keep"] == [*map(wrongly, CHOSEN)]
+    assert catalog.read_text() == before
+    assert browser.post("/data/add", filled_in(page.text)).status_code == 303
+    found = load_catalog(catalog).dataset("a")
+    assert (found.dialect.encoding, len(found.columns)) == ("cp1252", len(CHOSEN))

@@ -77,14 +77,18 @@ def test_columns_with_blanks_and_brackets_can_be_asked_about(made):
     assert "Gewicht (kg)</strong>" in shown
     assert "Why &lt;we&gt; ask" in shown
     assert "Why: For the &lt;board&gt;" in shown
-    assert "{" not in re.search(r"Settings of the analysis(.*?)</table>", shown, re.S)[1]
+    settings = re.sub(r"<[^>]+>", " ", shown.split("Settings of the analysis")[1].split("</table>")[0])
+    settings = html.unescape(" ".join(settings.split()))
+    assert "Epsilon 1 Figure 1 number of rows. Kind: number of rows Figure 2" in settings
+    assert f"mean of {WEIGHT}. Kind: mean; Column: {WEIGHT}" in settings
+    assert short not in settings
 
 
 def test_the_precision_of_each_figure_stands_there_before_anything_is_proposed(made):
     page = made.browser.post("/new/check", FORM).text
     widths = re.findall(r"<li[^>]*>([^<]*)<strong>(± [0-9.]+ \w+)</strong>", page)
     assert [name for name, _ in widths] == [
-        "count",
+        "number of rows",
         "mean of Alter",
         f"mean of {WEIGHT}",
         f"median of {WEIGHT}",
@@ -103,7 +107,9 @@ def test_figures_are_told_apart_by_the_labels_of_a_column(made):
     (short,) = (name for name, column in spec.alice.columns.items() if column == SMOKER)
     assert [query.get("by") for query in spec.parameters["queries"]] == [short, short]
     widths = re.findall(r"<li[^>]*>([^<]*)<strong>± [0-9.]+ \w+</strong>", page)
-    assert widths == ["count, ja", "count, nein", "mean of Alter, ja", "mean of Alter, nein"]
+    assert widths == [
+        f"{figure}, {label}" for figure in ("number of rows", "mean of Alter") for label in ("ja", "nein")
+    ]
     assert f"<option selected>{SMOKER}</option>" in page
     both = {**FORM, "figure": ["mean:Alter", f"histogram:{SMOKER}"], "by": SMOKER}
     queries = parse_spec(text_of(made.browser.post("/new/check", both).text)).parameters["queries"]

@@ -57,6 +57,12 @@ def test_every_text_can_be_read(palette):
     assert contrast(palette["soft"], palette["page"]) > SHAPE  # edges of fields
 
 
+def test_a_row_with_a_fault_stays_a_row_of_its_table():
+    """Rows and texts have the class `wrong`, and only a text is a block of its own."""
+    blocks = [part.split("{")[0] for part in STYLE.split("}") if "display: block" in part.split("{")[-1]]
+    assert not [one for one in blocks if one.strip().split(",")[-1].strip() == ".wrong"]
+
+
 def test_colours_are_of_the_palette_and_nowhere_else():
     rest = STYLE[STYLE.index("* {") :]
     assert not re.findall(r"#[0-9a-fA-F]{3,8}\b", rest)

@@ -12,7 +12,7 @@ import tomli_w
 
 from parties.client import Party
 from parties.contracts.contract import limits_document
-from parties.dashboard.drawing.words import hint, limits
+from parties.dashboard.drawing.words import hint, limits, settings
 from scripts.soak.kinds import furnish, kinds
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from tests.parties.dashboard.browsing import Browser
@@ -34,6 +34,29 @@ def test_limits_are_sentences_and_none_is_silent():
         "than 3 matches",
     ):
         assert words in text
+
+
+def test_settings_are_in_words_and_name_columns_as_the_catalog_does():
+    query = {"name": "n", "kind": "count", "by": "c_x", "where": [{"column": "mean", "at_least": 90}]}
+    asked = {
+        "epsilon": "1/2",
+        "maximum_rows": 100,
+        "queries": [query, {"kind": "mean", "column": "c_x", "labels": ["c_x", "mean"]}],
+        "keys": ["mean", "c_x"],
+        "match": {"keys": ["c_x"], "duplicates": "error"},
+    }
+    assert settings(asked, {"c_x": "Masa ciała [kg]", "mean": "Wiek"}) == [
+        ("Epsilon", "1/2"),
+        ("Most rows of a side", "100"),
+        (
+            "Figure 1",
+            "n. Kind: number of rows; Separately for each: Masa ciała [kg]; "
+            "Only rows with: column Wiek, at least 90",
+        ),
+        ("Figure 2", "Kind: mean; Column: Masa ciała [kg]; Labels: c_x, mean"),
+        ("Keys", "Wiek, Masa ciała [kg]"),
+        ("Match", "keys Masa ciała [kg], duplicates error"),
+    ]
 
 
 def test_hints_name_what_the_page_has():

@@ -97,6 +97,62 @@ def test_somebody_who_is_there_or_is_not(home, call, key):
     assert (home / FILE).stat().st_mode & 0o777 == 0o600
 
 
+def test_a_person_gets_a_second_key_and_signs_with_it_once_another_has_signed(home, call, key):
+    (first, text), (second, further) = key("c.key"), key("d.key")
+    call("person", "add", "weber", *ADD, text)
+    call("person", "sign", "--key", first, "--yes")
+    (home / FILE).write_text((home / FILE).read_text() + "until = 2999-01-01  # [a remark]\n")
+    before = (home / FILE).read_text()
+    found = call("person", "add-key", "weber", "--public-key", further)
+    assert len(found["keys"]) == 2
+    assert "was changed since" in found["state"]
+    assert (home / FILE).read_text().endswith("until = 2999-01-01  # [a remark]\n")
+    assert (home / FILE).stat().st_mode & 0o777 == 0o600
+    call("person", "sign", "--key", second, "--yes", code=78)  # nobody has signed it yet
+    call("person", "sign", "--key", first, "--yes")
+    (home / "policy.toml").write_text((home / "policy.toml").read_text() + "# more\n")
+    assert call("person", "sign", "--key", second, "--yes")["person"] == "weber"
+    assert call("person", "list")["persons"][0]["keys"] == found["keys"]
+    call("person", "remove-key", "weber", found["keys"][1])
+    assert (home / FILE).read_text() == before
+    call("person", "remove-key", "weber", found["keys"][0], code=2)  # the only one
+    call("person", "remove-key", "weber", found["keys"][1], code=2)  # gone already
+
+
+def test_a_second_key_changes_nothing_else(home, call, key):
+    texts = [key(name)[1] for name in ("e.key", "f.key", "g.key", "h.key", "i.key")]
+    call("person", "add-key", "weber", "--public-key", texts[0], code=2)  # no file
+    call("person", "add", "weber", *ADD, texts[0])
+    call("person", "add", "klein", "--name", "Prof Klein", "--role", "operator", "--public-key", texts[1])
+    for line in (f'key = ["{texts[0]}"]', f"key = '{texts[0]}'", f'key = [ # old\n  "{texts[0]}",\n]'):
+        text = (home / FILE).read_text().replace(f'key = "{texts[0]}"', line)
+        (home / FILE).write_text(text)
+        call("person", "add-key", "weber", "--public-key", texts[2])
+        found = parse_persons((home / FILE).read_bytes()).persons
+        assert [one.text for one in found["weber"].key] == [texts[0], texts[2]]
+        assert [one.text for one in found["klein"].key] == [texts[1]]
+        call("person", "remove-key", "weber", found["weber"].key[1].fingerprint)
+    before = (home / FILE).read_bytes()
+    for word, text, code in (
+        ("weber", texts[0], 2),  # which that person has
+        ("weber", texts[1], 78),  # somebody else's
+        ("weber", "ed25519:AAAA", 78),
+        ("nobody", texts[2], 2),
+    ):
+        call("person", "add-key", word, "--public-key", text, code=code)
+    (home / FILE).write_bytes(before.replace(b"[persons.weber]", b'["persons".weber]'))
+    assert "in another way" in json.dumps(
+        call("person", "add-key", "weber", "--public-key", texts[2], code=78)
+    )
+    (home / FILE).write_bytes(before)
+    for text in texts[2:]:
+        call("person", "add-key", "weber", "--public-key", text)
+    stranger = key("k.key")[1]
+    assert "4 keys already" in json.dumps(
+        call("person", "add-key", "weber", "--public-key", stranger, code=2)
+    )
+
+
 def test_one_digest_is_signed_and_no_other(call, key):
     path, text = key("a.key")
     call("person", "add", "weber", *ADD, text)
@@ -121,5 +177,6 @@ def test_what_is_signed_is_shown_before_the_question(home, call, key, monkeypatc
     said = capsys.readouterr().err
     policy.write_text(before)
     assert text in said
+    assert "Dr Weber (weber) gets the key " in said
     assert "# budget of 1000 \\u202e for all" in said
     assert "Nothing was signed" in said
