@@ -25,6 +25,47 @@ _SHORTEST_IBAN: Final = 15
 _WEIGHTS: Final = (6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
 """Of the digits of an individual number (My Number Act, ordinance 85 of 2014, article 5)."""
 
+_HEALTH_CARDS: Final = frozenset(
+    (
+        *(
+            "040",
+            "056",
+            "100",
+            "191",
+            "196",
+            "203",
+            "208",
+            "233",
+            "246",
+            "250",
+            "276",
+            "300",
+            "348",
+            "352",
+            "372",
+        ),
+        *(
+            "380",
+            "428",
+            "438",
+            "440",
+            "442",
+            "470",
+            "528",
+            "578",
+            "616",
+            "620",
+            "642",
+            "703",
+            "705",
+            "724",
+            "752",
+        ),
+        *("756", "826"),
+    )
+)
+"""Countries (ISO 3166-1) that give out the European health insurance card."""
+
 _ABBREVIATIONS: Final = frozenset(
     {"U.S.", "U.K.", "U.N.", "E.U.", "E.C.", "A.D.", "B.C.", "A.M.", "P.M.", "U.S.A."}
 )
@@ -124,6 +165,37 @@ def my_number(text: str) -> int:
     digits = [int(one) for one in text if one.isdigit()]
     rest = sum(weight * digit for weight, digit in zip(_WEIGHTS, digits[:11], strict=True)) % 11
     return len(text) if digits[11] == (0 if rest <= 1 else 11 - rest) else 0
+
+
+def health_card(text: str) -> int:
+    """A number of a European health insurance card: 20 digits, 80 and a country of those that give it out.
+
+    It has no check digit that all countries calculate alike.
+    """
+    digits = "".join(one for one in text if one.isdigit())
+    return len(text) if len(digits) == 20 and digits[2:5] in _HEALTH_CARDS else 0
+
+
+def health_insured(text: str) -> int:
+    """A German number of somebody insured: a letter and nine digits, of which the last one checks the others.
+
+    The letter counts as two digits, every second digit twice, and the last one is the sum of the digits of
+    all modulo 10 (section 290 of the fifth book of social law).
+    """
+    letter, *rest = (one for one in text if one.isalnum())
+    digits = [int(one) for one in f"{ord(letter) - ord('A') + 1:02d}{''.join(rest)}"]
+    summed = sum(sum(divmod(one * (1 + at % 2), 10)) for at, one in enumerate(digits[:10]))
+    return len(text) if summed % 10 == digits[10] else 0
+
+
+def social_security_fr(text: str) -> int:
+    """A French number of the register (NIR): with its key, 97 less the rest modulo 97, or in parts."""
+    number = "".join(one for one in text if one.isalnum())
+    plain = number[:13].replace("A", "0").replace("B", "0")
+    if len(number) == 13:
+        return len(text) if len(text) > len(number) else 0
+    corsican = {"A": 1_000_000, "B": 2_000_000}.get(number[6], 0)
+    return len(text) if 97 - (int(plain) - corsican) % 97 == int(number[13:]) else 0
 
 
 def phone(text: str) -> int:
