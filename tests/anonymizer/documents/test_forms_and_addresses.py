@@ -263,8 +263,8 @@ def test_numbers_of_cards_and_of_health_insurance(text: str, number: str, langua
     ("check", "number", "others"),
     [
         (checks.health_insured, "A 123 456 780", ("A123456781", "B123456780")),
-        (checks.social_security_fr, "255081416802538", ("255081416802539", "2550814168025")),
-        (checks.social_security_fr, "1 85 05 2A 006 084 35", ("1 85 05 2B 006 084 35",)),
+        (checks.register, "255081416802538", ("255081416802539", "2550814168025")),
+        (checks.register, "1 85 05 2A 006 084 35", ("1 85 05 2B 006 084 35",)),
         (
             checks.health_card,
             "80 276 00000 1234567890",
