@@ -23,12 +23,6 @@ JOBS = {
     "values in shares": job("matching", {**KEYED, **VALUE, "output": "shares"}, COLUMNS | {"alice": ["id"]}),
     "size": job("matching", KEYED | {"output": "size"}, ["id"]),
     "noisy size": job("matching", KEYED | {"output": "size", "epsilon": "1"}, ["id"]),
-    "sum for the other": job(
-        "matching",
-        {**KEYED, **VALUE, "output": "statistics"},
-        COLUMNS | {"alice": ["id"]},
-        recipients=["alice"],
-    ),
     "statistics": job(
         "statistics",
         {**SPLIT, "bob_columns": [], "epsilon": "1", "queries": [{"kind": "mean", "column": "x"}]},

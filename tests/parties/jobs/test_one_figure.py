@@ -38,8 +38,8 @@ def matched(institutions):
 
 
 @pytest.fixture
-def modelled(matched):
-    """The same, where rules allow models."""
+def summed(matched):
+    """The same, where rules allow models, and sums over matches."""
     for name in ("north", "south"):
         matched.allow(name, minimum_group=5, dominance="0.8", keys=None, types=None)
     return matched
@@ -62,17 +62,17 @@ def code(institutions, document):
     return record.error_code or record.state.value
 
 
-def test_sums_of_two_columns_over_one_intersection_are_not_one_job(matched):
+def test_sums_of_two_columns_over_one_intersection_are_not_one_job(summed):
     """The sums of `cost` and `same` differ by the one person whose cells do."""
-    assert code(matched, sums(["cost"])) == "finished"
-    assert code(matched, sums(["cost", "same"])) == "disclosure"
+    assert code(summed, sums(["cost"])) == "finished"
+    assert code(summed, sums(["cost", "same"])) == "disclosure"
 
 
-def test_sums_of_columns_derived_from_one_are_not_one_job(matched):
+def test_sums_of_columns_derived_from_one_are_not_one_job(summed):
     """Ages on consecutive days differ by the number of birthdays between."""
     ages = {f"age{day}": {"from": "born", "to": f"2025-03-{day:02}", "unit": "years"} for day in range(1, 4)}
     columns = {"alice": ["id"], "bob": ["id", "born"]}
-    assert code(matched, sums(list(ages), ages, columns)) == "disclosure"
+    assert code(summed, sums(list(ages), ages, columns)) == "disclosure"
 
 
 def clusters(columns, names=None, **more):
@@ -119,15 +119,15 @@ def model(name):
     return job("models", {"models": models, "derived": cut}, ["cost", "same"])
 
 
-def test_nor_beside_a_model(modelled):
+def test_nor_beside_a_model(summed):
     """A model by a label tells how many have it, as a cell does."""
-    assert code(modelled, clusters(["cost"], start="random")) == "finished"
-    assert code(modelled, model("after")) == "overlap"
+    assert code(summed, clusters(["cost"], start="random")) == "finished"
+    assert code(summed, model("after")) == "overlap"
 
 
-def test_nor_does_a_clustering_follow_a_model(modelled):
-    assert code(modelled, model("before")) == "finished"
-    assert code(modelled, clusters(["cost"], start="random")) == "overlap"
+def test_nor_does_a_clustering_follow_a_model(summed):
+    assert code(summed, model("before")) == "finished"
+    assert code(summed, clusters(["cost"], start="random")) == "overlap"
 
 
 def test_exact_clusters_do_not_begin_where_a_job_wants(matched):

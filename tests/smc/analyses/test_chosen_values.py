@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from fractions import Fraction
 from typing import Any
@@ -65,13 +66,27 @@ def test_an_exact_sum_of_its_own_column_shows_the_holder_which_rows_match() -> N
     assert "own rows" not in " ".join(told.bob)
 
 
+def test_an_exact_sum_of_values_that_it_knows_shows_who_matches() -> None:
+    """Alice brings keys alone, and knows the dates of birth in Bob's file: they are those of its patients."""
+    study = MATCHING.parse(tomllib.loads(SUMS + OTHER))
+    assert study.facts(ALICE).row_results
+    days = np.random.default_rng(26).integers(0, 36_525, ROWS)
+    born = Schema("integer", lower=0, upper=36_525)
+    keys = sorted(MATCHING_ROWS)
+    bob = {"id": numbers([*keys, *range(100, 115)], ID), "v": numbers([*days[keys], *[9_000] * 15], born)}
+    (table,) = outcomes(MATCHING, study, {"id": numbers(range(16), ID)}, bob, ALICE)[0].tables
+    (count,), (total,) = table.columns["count"], table.columns["sum"]
+    fitting = [one for one in itertools.combinations(range(16), count) if days[list(one)].sum() == total]
+    assert fitting == [tuple(key for key in keys if key < 16)]
+
+
 @pytest.mark.parametrize(
     ("text", "recipients", "about_rows"),
     [
         (SUMS + OWN, ALICE, True),
         (SUMS + OWN, BOTH, True),
-        (SUMS + OWN, BOB, False),
-        (SUMS + OTHER, ALICE, False),
+        (SUMS + OWN, BOB, True),
+        (SUMS + OTHER, ALICE, True),
         (SUMS + OTHER, BOTH, True),
         (SUMS + OWN + OTHER, BOB, True),
         ('epsilon = "1"\n' + SUMS + OWN, BOTH, False),
@@ -79,7 +94,7 @@ def test_an_exact_sum_of_its_own_column_shows_the_holder_which_rows_match() -> N
         (SUMS.replace("statistics", "size"), BOTH, False),
     ],
 )
-def test_sums_are_about_groups_only_for_who_does_not_hold_them(
+def test_sums_are_about_single_rows_whoever_holds_them(
     text: str, recipients: frozenset[Role], about_rows: bool
 ) -> None:
     study = MATCHING.parse(tomllib.loads(text))

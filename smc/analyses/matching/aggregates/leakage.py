@@ -73,7 +73,7 @@ def brief(parameters: FigureParameters, recipients: frozenset[Role], pairs: str)
     has_sums = parameters.output != SIZE
     gets = (size, sums) if has_sums else (size,)
     does = f"{pairs}, and count the matches" + (f" and add up {columns} over them" if has_sums else "")
-    chosen = ("with values that it chose or knows: which of its own rows match",)
+    chosen = ("by chosen or known values: which of its own rows match",)
     alice, bob = (
         (
             *(gets if role in recipients else ()),

@@ -41,7 +41,7 @@ STATED: dict[str, tuple[str, str, set[str]]] = {
         {MATCHES},
     ),
     "own sum": ("matching", KEYS + SUM, {MATCHES, ROWS, EXACT}),
-    "own sum to the other side": ("matching", KEYS + SUM, {MATCHES, EXACT}),
+    "own sum to the other side": ("matching", KEYS + SUM, {MATCHES, ROWS, EXACT}),
     "noisy sum": ("matching", KEYS + 'epsilon = "1"\n' + SUM, {MATCHES, LOSS}),
     "tolerant": ("matching", TOLERANT, {MATCHES, ROWS}),
     "tolerant, chosen threshold": (
@@ -51,7 +51,7 @@ STATED: dict[str, tuple[str, str, set[str]]] = {
     ),
     "tolerant size": ("matching", TOLERANT + '\noutput = "size"', {MATCHES, EXACT}),
     "tolerant, own sum": ("matching", f"{TOLERANT}\n{SUM}", {MATCHES, ROWS, EXACT}),
-    "tolerant, own sum to the other side": ("matching", f"{TOLERANT}\n{SUM}", {MATCHES, EXACT}),
+    "tolerant, own sum to the other side": ("matching", f"{TOLERANT}\n{SUM}", {MATCHES, ROWS, EXACT}),
     "vectors": ("matching", 'method = "vectors"\ncolumns = ["v"]\nthreshold = "1"', {MATCHES, ROWS}),
     "clusters": ("clustering", POINTS, {ROWS, EXACT}),
     "clusters, no labels": ("clustering", POINTS + "labels = false", {EXACT}),
