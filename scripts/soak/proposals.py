@@ -130,7 +130,7 @@ def victims_rule(chance: Chance) -> dict[str, Any]:
         "overlap": chance.pick((0, minimum, 2 * minimum)),
         "recipients": chance.pick((["both"], ["both"], ["self"], ["peer"], ["self", "peer", "both"])),
         "runs_total": chance.pick((4, 8, 20)),
-        "row_results": False,
+        "row_results": True,  # sums over matches count as such; limits hold of them all the same
         "keys": None,  # left out: the columns that tell persons apart
     }
     if not chance.happens(3):
@@ -450,9 +450,8 @@ def _to_read(chance: Chance) -> Round:
     family, count = chance.pick(READ), 30 + chance.below(40)
     people = persons(chance, count, 0, 2, outliers=30)
     rows = persons(chance, 1 + chance.below(18), 1000, 3)
-    victim = victims_rule(chance) | {"recipients": ["self", "peer", "both"], "may_state": MAY_STATE}
-    # Curves and areas count as results about rows; what their digits tell is read all the same.
-    victim |= {"dominance": "0.8", "row_results": family in (curves, models)}
+    victim = victims_rule(chance) | {"recipients": ["self", "peer", "both"], "dominance": "0.8"}
+    victim |= {"may_state": MAY_STATE}
     if family is lines:  # few in the last line, and a row of the peer's in one in which nobody else is
         people = persons(chance, count + 10, 0, 2)
         people["diagnosis"] = [DIAGNOSES[number % 4] for number in range(count + 10)]
