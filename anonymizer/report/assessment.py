@@ -16,6 +16,7 @@ from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.covering import ReleasedRows
+from anonymizer.risk.intersection import Intersection
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
@@ -45,6 +46,7 @@ class Question:
         without: words of those not to run.
         extra: as `Case.extra`, where the pipeline does not say it.
         others: as `Case.others`.
+        joint: as `Case.joint`.
         scale: as `Case.scale`.
         budget: see `BUDGET`.
         seed: of all that is drawn; None is the operating system's randomness.
@@ -61,6 +63,7 @@ class Question:
     without: tuple[str, ...] = ()
     extra: Mapping[str, Table] = field(default_factory=dict, repr=False)
     others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
+    joint: Intersection | None = field(default=None, repr=False)
     scale: Scale = "declared"
     budget: float = BUDGET
     seed: int | None = None
@@ -231,6 +234,7 @@ def _case(original: Table, release: Table, pipeline: Method | None, asked: Quest
         utility=asked.utility,
         extra=asked.extra if pipeline is None else pipeline.extra_,
         others=asked.others,
+        joint=asked.joint,
         scale=asked.scale,
         seed=asked.seed,
     )
