@@ -107,6 +107,7 @@ class Assessment:
         stories: how it is shown, by the same.
         skipped: measures that were asked for and did not run.
         notes: a sentence each.
+        is_synthetic: whether the released rows are nobody's, as far as it is known.
     """
 
     rows: int
@@ -116,6 +117,14 @@ class Assessment:
     stories: Mapping[str, Presentation] = field(repr=False)
     skipped: Mapping[str, Skipped]
     notes: tuple[str, ...] = ()
+    is_synthetic: bool = False
+
+    @property
+    def size(self) -> tuple[str, str]:
+        """How many rows there are: the figure, and what it is of."""
+        if self.is_synthetic:
+            return f"{self.released:,}", f"rows made anew of {self.rows:,}"
+        return f"{self.released:,} of {self.rows:,}", "rows released"
 
     def of(self, measure: type[Measure[T]]) -> T | None:
         """What a measure found; None if it did not run."""
@@ -206,7 +215,10 @@ def assess(
     notes = [_TOO_DEAR.format(word=word) for word, one in skipped.items() if one.why.startswith(_COSTS)]
     if not case.keys:
         notes.append("No quasi-identifiers are declared, so that nothing can be said of re-identification.")
-    return Assessment(len(original), len(release), original.roles, found, stories, skipped, tuple(notes))
+    made_anew = pipeline is not None and pipeline.origin_ is None
+    return Assessment(
+        len(original), len(release), original.roles, found, stories, skipped, tuple(notes), made_anew
+    )
 
 
 _COSTS: Final = "it would take"

@@ -50,12 +50,23 @@ def _of_simulator(found: Looked, assessment: Assessment, pipeline: Pipeline | No
     known = _name_columns("quasi-identifiers", assessment.roles.quasi_identifiers)
     if not one.found.any():
         return
-    yield (
-        f"At worst {number(one.n_q)} released row{' fits' if one.n_q == 1 else 's fit'} a person: an "
-        f"attacker who knows {known} of the person and how the release was made, and picks one of these rows "
-        f"at random, is right with a chance of {at_most(one.risk)} at most, and of "
-        f"{percent(float(one.risks.mean()))} in the mean over all persons."
+    least, s = number(one.n_q), "" if one.n_q == 1 else "s"
+    fit, these, mean = f"{least} released row{s} fit{'' if s else 's'} a person", "rows", "persons"
+    if assessment.roles.person is not None:
+        fit, these = f"the released rows that fit a person are of {least} person{s}", "persons"
+        mean = "rows"
+    said = (
+        f"At worst {fit}: an attacker who knows {known} of the person and how the release was made, and "
+        f"picks one of these {these} at random, is right with a chance of {at_most(one.risk)} at most, and "
+        f"of {percent(float(one.risks.mean()))} in the mean over all {mean}."
     )
+    if one.own is not None:
+        said += (
+            " A person with many rows is likelier than that: who picks one of the rows that fit is right "
+            f"with a chance of {at_most(float(one.own.max()))} at most, and of "
+            f"{percent(float(one.own.mean()))} in the mean over all rows."
+        )
+    yield said
     yield from _smallest(assessment, pipeline)
     for name in one.kinds:
         kinds = one.n_s(name)
@@ -74,10 +85,12 @@ def _of_classes(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[s
         return
     known = _name_columns("quasi-identifiers", assessment.roles.quasi_identifiers)
     k = round(1 / risk.highest)
-    unit = "row" if assessment.roles.person is None else "person"
+    unit, finds = "row", "finds the person's row"
+    if assessment.roles.person is not None:
+        unit, finds = "person", "and picks one of these persons at random, is right"
     yield (
         f"At worst {k:,} released {unit}{' is like no other' if k == 1 else 's look alike'} in {known}: an "
-        "attacker who knows these of a person, and that the person is in the release, finds the person's row "
+        f"attacker who knows these of a person, and that the person is in the release, {finds} "
         f"with a chance of {at_most(risk.highest)} at most, and of {percent(risk.average)} in the mean."
     )
     classes = assessment.of(Classes)
@@ -110,7 +123,7 @@ def _private(promise: Guarantee) -> str:
     """What epsilon means."""
     epsilon, delta = promise.number("epsilon"), promise.number("delta")
     change = {"replace": "another", "add-remove": "one more or less"}.get(promise.neighbours or "", "another")
-    unit = "cell" if promise.unit == "cell" else "record"
+    unit = {"cell": "cell", "person": "person (with all rows)"}.get(promise.unit, "record")
     columns = promise.over or promise.columns
     where = f" in {_name_columns('columns', columns)}" if columns else ""
     but = f", but for a probability of {delta:.3g}" if delta else ""
@@ -127,6 +140,10 @@ def _conditions(
     roles = assessment.roles
     others = [name for name in release.names if name not in (*roles.quasi_identifiers, *roles.identifiers)]
     said = ["each person is one row", "nobody has another release of the same people"]
+    if roles.person is not None:
+        said[0] = f"{_name_columns('column', [roles.person])} says whose each row is"
+        if looked is None:
+            said.insert(1, "each of these persons is as likely, however many rows the person has")
     if others:
         said.append(f"the attacker does not know {_name_columns('other columns', others)} of the person")
     if pipeline is None:
