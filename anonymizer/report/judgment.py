@@ -9,6 +9,7 @@ from typing import Final
 from anonymizer.errors import list_names
 from anonymizer.measures.contract.story import number, percent
 from anonymizer.measures.risk.classes import Classes
+from anonymizer.measures.risk.intersection import IntersectionMeasure
 from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator, Looked
 from anonymizer.pipelines.pipeline import Pipeline
@@ -42,7 +43,8 @@ def judgment(release: Table, assessment: Assessment, pipeline: Pipeline | None =
     found = [*(_of_simulator(looked, assessment, pipeline) if looked else _of_classes(assessment, pipeline))]
     if not found:
         return (_NOT_FOUND, *private)
-    return (found[0], _conditions(release, assessment, looked, pipeline), *found[1:], *private)
+    conditions = _conditions(release, assessment, looked, pipeline)
+    return (found[0], conditions, *_of_releases(assessment), *found[1:], *private)
 
 
 def _of_simulator(found: Looked, assessment: Assessment, pipeline: Pipeline | None) -> Iterator[str]:
@@ -99,6 +101,18 @@ def _of_classes(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[s
             yield f"{name}: some of these groups have one value only, which is then known without a row."
         elif one.l:
             yield f"{name}: each group has {one.l} different values or more, whatever their shares."
+
+
+def _of_releases(assessment: Assessment) -> Iterator[str]:
+    """What is left to somebody who has the releases that are known to have been made."""
+    found = assessment.of(IntersectionMeasure)
+    if found is None or found.k is None:
+        return
+    unit = "row" if assessment.roles.person is None else "person"
+    yield (
+        f"Other releases of this table are known: who has all {len(found.left):,} is left with "
+        f"{found.k:,} {unit}{'' if found.k == 1 else 's'} for a person at worst, as far as it was measured."
+    )
 
 
 def _smallest(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[str]:

@@ -28,6 +28,7 @@ from anonymizer.report.judgment import _private, at_most, judgment
 from anonymizer.report.sheet import cut, width
 from anonymizer.report.signing import person
 from anonymizer.report.specification import show_specification
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -173,6 +174,25 @@ def test_the_judgment_is_what_was_measured():
         "attacker does not know illness of the person."
     )
     assert illness.startswith("illness: among the rows that fit a person there are 2 different values")
+
+
+def test_releases_that_are_known_are_in_the_judgment():
+    """Ages in tens and ages in tens from five on leave half of each."""
+    frame = pd.DataFrame({"age": np.arange(20, 60), "illness": [f"i{number}" for number in range(40)]})
+    roles = Roles((), ("age",), ("illness",))
+    trees = parse(tomllib.loads(SPEC), Path()).hierarchies
+    table = Table.of(frame).declare(roles, {"age": trees["age"]})
+    other = frame.assign(
+        age=[f"[{(age - 5) // 10 * 10 + 5}, {(age - 5) // 10 * 10 + 15})" for age in frame.age]
+    )
+    pipeline = Pipeline(steps=[("one", Generalization(levels={"age": 1}))])
+    release = pipeline.fit_transform_table(table)
+    question = Question(others=(ReleasedRows.of("other", Table.of(other), roles),))
+    told = judgment(release, assess(table, release, pipeline, question), pipeline)
+    assert (
+        "Other releases of this table are known: who has all 2 is left with 5 rows for a person at worst, as "
+        "far as it was measured."
+    ) in told
 
 
 def judged_of_persons(rows: int, *, known: bool = True) -> tuple[str, ...]:
