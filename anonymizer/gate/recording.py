@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from anonymizer.errors import AnonymizerError, FileError, GateError, list_names
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.joint import OF_VALUES, HeldRelease, Joint, Unmeasured, measure_jointly
+from anonymizer.gate.together import OF_VALUES, HeldRelease, ReleasesTogether, Unmeasured, measure_together
 from anonymizer.releases.composition import PrivacyLoss, loss_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee
 from anonymizer.releases.ledger import History, OpenLedger, PastRelease, SourceTable, find_changed
@@ -55,7 +55,7 @@ class Recording:
     source: SourceTable
     history: History = field(repr=False)
     reference: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    joint: Joint | None = field(default=None, repr=False)
+    joint: ReleasesTogether | None = field(default=None, repr=False)
     keys: tuple[str, ...] = ()
     blurred: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Recording:
             if why:
                 said = f"The release {one.output} was made of this table before and is not measured together "
                 unread.append(Unmeasured(one.sequence, "file", (), f"{said}with this one: {why}"))
-        joint = measure_jointly(original, held, seed) if len(held) > 1 else Joint((own,), ())
+        joint = measure_together(original, held, seed) if len(held) > 1 else ReleasesTogether((own,), ())
         return replace(found, joint=replace(joint, unmeasured=(*unread, *joint.unmeasured)))
 
     def _read(self, one: PastRelease, dialect: Dialect) -> HeldRelease:

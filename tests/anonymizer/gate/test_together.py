@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anonymizer.gate.joint import HeldRelease, Joint, measure_jointly
 from anonymizer.gate.recording import Recording
+from anonymizer.gate.together import HeldRelease, ReleasesTogether, measure_together
 from anonymizer.hierarchies.labels import spans_of
 from anonymizer.pipelines.spec import read
 from anonymizer.releases.ledger import NAME, ReleaseLedger, SourceTable
@@ -76,7 +76,7 @@ def chance(name: str) -> str:
     return spec("age zip sex", f'[[steps]]\nmethod = "{method}"\n{how}\ncolumns = ["{name}"]\n', columns)
 
 
-def beside(second: Release, *before: Release) -> Joint:
+def beside(second: Release, *before: Release) -> ReleasesTogether:
     """The last release beside others, which are as they are read of their files."""
     held = [
         HeldRelease(
@@ -91,7 +91,7 @@ def beside(second: Release, *before: Release) -> Joint:
         for record, one in ((None, second), *enumerate(before))
     ]
     assert second.original is not None
-    return measure_jointly(second.original, held)
+    return measure_together(second.original, held)
 
 
 def test_a_release_with_fewer_quasi_identifiers_does_not_undo_one_with_more():

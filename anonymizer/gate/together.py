@@ -86,7 +86,7 @@ class Unmeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class ReleasesTogether:
     """Several releases of one table together.
 
     Attributes:
@@ -119,7 +119,9 @@ class Joint:
         return [view.left[places.index(place)] for places, view in self.views if place in places]
 
 
-def measure_jointly(original: Table, held: Sequence[HeldRelease], seed: int | None = None) -> Joint:
+def measure_together(
+    original: Table, held: Sequence[HeldRelease], seed: int | None = None
+) -> ReleasesTogether:
     """Look for the persons of a table in releases of it.
 
     Args:
@@ -161,7 +163,7 @@ def measure_jointly(original: Table, held: Sequence[HeldRelease], seed: int | No
                 if unread
             ]
         views.append((tuple(places), found))
-    return Joint(tuple(held), tuple(views), tuple(unmeasured))
+    return ReleasesTogether(tuple(held), tuple(views), tuple(unmeasured))
 
 
 def _attackers(held: Sequence[HeldRelease], keys: tuple[str, ...]) -> list[tuple[str, ...]]:
