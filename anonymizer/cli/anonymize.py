@@ -154,7 +154,7 @@ def anonymize(
             scale=scale,
             measures=measures,
             without=without or (),
-            others=recording.others,
+            joint=recording.intersection,
             seed=seed,
         )
         assessment = _assess(original, release, pipeline, question, as_json=as_json) if told else None

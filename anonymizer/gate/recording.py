@@ -9,19 +9,21 @@ from typing import Any, Final
 
 from anonymizer.errors import AnonymizerError, FileError, GateError, list_names
 from anonymizer.gate.finding import Finding
+from anonymizer.gate.together import OF_VALUES, HeldRelease, ReleasesTogether, Unmeasured, measure_together
 from anonymizer.releases.composition import PrivacyLoss, loss_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee
 from anonymizer.releases.ledger import History, OpenLedger, PastRelease, SourceTable, find_changed
 from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.risk.covering import ReleasedRows
-from anonymizer.risk.intersection import Intersection, Left, intersect
+from anonymizer.risk.intersection import Intersection
 from anonymizer.tables import csvs, files
-from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from commons.tabular.dialect import Dialect
 
 _THIS: Final = "this release"
+_MANY: Final = 0.1
+"""A part of the rows."""
 _OF_ONE_ROW: Final = (
     "Releases of this table before have counted epsilon for all rows of a person, and this one counts it for "
     "a single row, so that the sum would be too small."
@@ -29,10 +31,6 @@ _OF_ONE_ROW: Final = (
 _OF_ROWS: Final = (
     "A limit of epsilon holds for this table. Releases before (records {}) have counted epsilon for a single "
     "row, and this one counts it for all rows of a person, which nothing bounds in those before."
-)
-_TOGETHER: Final = (
-    "Release the same classes again or coarser ones; withdraw a release that never left the house "
-    "(`duetto anonymize releases`); or accept it with a reason."
 )
 
 
@@ -45,12 +43,11 @@ class Recording:
         source: what the release is made of.
         history: what was released of it before.
         reference: what the manifest says of its record, see `Manifest.record`.
-        others: those releases that rest on classes and whose files stand, as an attacker has them.
-        promises: what these have promised, in the same order.
-        unread: why others of them could not be measured again, by the path of their main table.
-        joint: what is left of this release, first, and of the others to somebody who has all of them; None
-            if there are none.
-        blurred: the columns of this release whose cells were drawn at random.
+        joint: what is left of this release, first, and of those before to somebody who has all of them; None
+            if it was not looked at, as of a synthetic table.
+        keys: the quasi-identifiers of this release.
+        blurred: the columns of this release whose cells were drawn at random, or stand for others than their
+            persons, as means do.
         bare: the columns that its epsilon does not cover; empty if it has none.
     """
 
@@ -58,10 +55,8 @@ class Recording:
     source: SourceTable
     history: History = field(repr=False)
     reference: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
-    promises: tuple[tuple[Guarantee, ...], ...] = field(default=(), repr=False)
-    unread: tuple[tuple[str, str], ...] = ()
-    joint: Intersection | None = field(default=None, repr=False)
+    joint: ReleasesTogether | None = field(default=None, repr=False)
+    keys: tuple[str, ...] = ()
     blurred: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
 
@@ -86,8 +81,7 @@ class Recording:
     def beside(self, release: Release, dialect: Dialect, seed: int | None = None) -> Recording:
         """With what is left of k and l to somebody who has the releases before, too.
 
-        Synthetic tables are left out: no row of them is a person's, and they add up by epsilon. Noise on some
-        columns leaves what the others show.
+        Synthetic tables are left out: no row of them is a person's, and they add up by epsilon.
 
         Args:
             release: that is to be recorded, with its original.
@@ -95,48 +89,51 @@ class Recording:
             seed: of the persons that are looked for, where all would be too many.
         """
         original = release.original
-        found = replace(self, blurred=release.blurred, bare=_bare(release))
+        keys = tuple(release.table.roles.quasi_identifiers)
+        blurred = (*release.blurred, *_strange(release))
+        found = replace(self, blurred=blurred, bare=_bare(release), keys=keys)
         if original is None or release.is_synthetic:
             return found
-        others, promises, unread = [], [], []
+        own = HeldRelease(
+            _THIS,
+            None,
+            release.table,
+            keys,
+            release.guarantees,
+            release.extra,
+            release.origin,
+            blurred,
+        )
+        held, unread = [own], []
         for one in self.history.counted:
             if any(promise.kind == "dp" for promise in one.guarantees):
                 continue  # synthetic
-            why = self._unfit(one, original)
-            if why:
-                unread.append((one.output, why))
-                continue
+            wrong = find_changed(one, self.ledger.folder, digest)
+            why = next((f"{path} {what}." for path, what in wrong.items()), "")
             try:
-                others.append(self._read(one, original, dialect))
-                promises.append(one.guarantees)
+                if not why:
+                    held.append(self._read(one, dialect))
             except AnonymizerError as problem:
-                unread.append((one.output, problem.what))
-        found = replace(found, others=tuple(others), promises=tuple(promises), unread=tuple(unread))
-        keys = set(release.table.roles.quasi_identifiers)
-        if not others or not keys or keys & set(release.blurred):
-            return found
-        own = ReleasedRows.of(
-            _THIS, release.table, original.roles, release.extra, release.origin, release.blurred
-        )
-        return replace(
-            found, joint=intersect(original, (own, *others), Randomness(seed, "releases together"))
-        )
+                why = problem.what
+            if why:
+                said = f"The release {one.output} was made of this table before and is not measured together "
+                unread.append(Unmeasured(one.sequence, "file", (), f"{said}with this one: {why}"))
+        joint = measure_together(original, held, seed) if len(held) > 1 else ReleasesTogether((own,), ())
+        return replace(found, joint=replace(joint, unmeasured=(*unread, *joint.unmeasured)))
 
-    def _unfit(self, one: PastRelease, original: Table) -> str:
-        """Why a release cannot be measured again, a sentence; "" if it can."""
-        noisy = sorted(set(one.blurred) & set(original.roles.quasi_identifiers))
-        if noisy:
-            return f"the cells of {', '.join(noisy)} were drawn at random and fit nobody."
-        wrong = find_changed(one, self.ledger.folder, digest)
-        return next((f"{path} {what}." for path, what in wrong.items()), "")
-
-    def _read(self, one: PastRelease, original: Table, dialect: Dialect) -> ReleasedRows:
+    def _read(self, one: PastRelease, dialect: Dialect) -> HeldRelease:
         """A release as it lies there."""
         folder = self.ledger.folder
         main, *further = sorted(one.files, key=lambda path: path != one.output)
-        extra = {path: _table(folder / path, dialect) for path in further}
-        table = _table(folder / main, dialect)
-        return ReleasedRows.of(main, table, original.roles, extra, blurred=one.blurred)
+        return HeldRelease(
+            main,
+            one.sequence,
+            _table(folder / main, dialect),
+            one.keys,
+            one.guarantees,
+            {path: _table(folder / path, dialect) for path in further},
+            blurred=one.blurred,
+        )
 
     def _budget(self, why: str, loss: PrivacyLoss | None) -> Finding:
         if loss is None:
@@ -178,9 +175,7 @@ class Recording:
                 "reason why they may leave beside the limit.",
             )
         if self.joint is not None:
-            promises = (release.guarantees, *self.promises)
-            for left, promised in zip(self.joint.left, promises, strict=True):
-                yield from _find_shortfall(left, promised)
+            yield from self.joint.findings()
 
     def unmeasured(self) -> Iterator[Finding]:
         """What a release by chunks may undo of releases before: its rows are never held together to look."""
@@ -195,41 +190,53 @@ class Recording:
             )
 
     @property
+    def intersection(self) -> Intersection | None:
+        """What is left of this release, first, and of those before at worst; None if it was not measured."""
+        return None if self.joint is None else self.joint.worst
+
+    @property
+    def _unmeasured(self) -> tuple[Unmeasured, ...]:
+        return () if self.joint is None else self.joint.unmeasured
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """What there is to say of the releases before, for people."""
-        if self.joint is None:
-            return ()
-        said = [] if self.joint.k is None else [f"k = {self.joint.k}"]
-        said += [f"l = {least} for {name}" for name, least in self.joint.l.items()]
-        others = f"{len(self.others)} release{'s' * (len(self.others) > 1)}"
-        return (f"together with {others} before: {', '.join(said) or 'not measured'}",)
+        found = self.intersection
+        if found is None:
+            return ("together with the releases before: not measured",) if self._unmeasured else ()
+        said = [] if found.k is None else [f"k = {found.k}"]
+        said += [f"l = {least} for {name}" for name, least in found.l.items()]
+        count = len(found.left) - 1
+        most = "at most " if self._unmeasured and said else ""
+        figures = f"{most}{', '.join(said) or 'not measured'}"
+        part = ", as not all was measured" if most else ""
+        return (f"together with {count} release{'s' * (count > 1)} before: {figures}{part}",)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What epsilon does not cover, and the releases that were not measured, a sentence each."""
+        """What epsilon does not cover, and what was not measured of the releases, a sentence each."""
         bare = (
             f"Epsilon counts for the columns with noise alone: {list_names(self.bare)} tell what they tell, "
             "and no sum or limit of epsilon holds them.",
         )
-        return (bare if self.bare else ()) + tuple(
-            f"The release {path} was made of this table before and is not measured together with this one: "
-            f"{what}"
-            for path, what in self.unread
-        )
+        return (bare if self.bare else ()) + tuple(one.text for one in self._unmeasured)
 
     def together(self, release: Release) -> dict[str, Any]:
         """What this release and those before come to, for the manifest; plain JSON values."""
         total, outside = self.history.with_another(loss_of(release.guarantees))
+        found, missing = self.intersection, self._unmeasured
+        figures = {"k": None, "l": {}} if found is None else {"k": found.k, "l": found.l}
         return {
             "releases": len(self.history.counted) + 1,
             "without_epsilon": outside,
             "epsilon": total.epsilon,
             "delta": total.delta,
             "neighbours": total.neighbours,
-            "measured": len(self.others) + 1 if self.joint is not None else 0,
-            "k": None if self.joint is None else self.joint.k,
-            "l": {} if self.joint is None else self.joint.l,
-            "looked": 0 if self.joint is None else self.joint.looked,
+            "measured": 0 if found is None else len(found.left),
+            **({"k": None, "l": {}} if missing else figures),
+            "at_most": figures if missing and found is not None else {},
+            "unmeasured": [one.to_document() for one in missing],
+            "looked": 0 if found is None else found.looked,
         }
 
     def record(self, manifest: Manifest, path: Path) -> None:
@@ -242,7 +249,7 @@ class Recording:
         Raises:
             LedgerError: it cannot be written.
         """
-        self.ledger.record(self.source, manifest, path, self.blurred)
+        self.ledger.record(self.source, manifest, path, self.blurred, self.keys)
 
 
 def _table(path: Path, dialect: Dialect) -> Table:
@@ -257,6 +264,24 @@ def _table(path: Path, dialect: Dialect) -> Table:
     return files.table(path, replace(dialect, delimiter=seen.delimiter, encoding=seen.encoding))
 
 
+def _strange(release: Release) -> tuple[str, ...]:
+    """The quasi-identifiers that a step has made other numbers of, which are not those of their persons.
+
+    Who reads the release without its origin would take such a number for that of somebody else. Some cells
+    are so for other reasons, as where missing ones were filled.
+    """
+    original = release.original
+    if original is None or release.origin is None or not len(release):
+        return ()
+    keys = release.table.roles.quasi_identifiers
+    changed = [name for name in keys if name in release.changed and release.table.is_numeric(name)]
+    roles = replace(original.roles, quasi_identifiers=tuple(changed))
+    rows = ReleasedRows.of(_THIS, release.table, roles, persons=release.origin)
+    _, counts = rows.without_unread(original)
+    blurred = release.blurred
+    return tuple(n for n, count in counts.items() if n not in blurred and count > _MANY * len(release))
+
+
 def _bare(release: Release) -> tuple[str, ...]:
     """The columns of a release that its epsilon does not cover."""
     claims = [one for one in release.guarantees if one.kind == "local-dp"]
@@ -267,34 +292,4 @@ def _bare(release: Release) -> tuple[str, ...]:
 
 
 def _of_classes(one: Guarantee) -> bool:
-    return one.kind in ABOUT_CLASSES or one.kind in _OF_VALUES
-
-
-def _find_shortfall(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:
-    """Where less is left of a release than it promises, or has promised, and than it has alone."""
-    for one in promised:
-        k, l = int(one.number("k")), one.number("l")  # noqa: E741 - the name of the field
-        if one.kind == "k-anonymity" and left.k is not None and left.k < min(k, left.k_alone or k):
-            yield Finding(
-                "together",
-                None,
-                f"k = {k} is promised of {left.name}; who has the other releases of this table is left with "
-                f"{left.k} candidates for a person.",
-                _TOGETHER,
-            )
-        column = one.columns[-1] if one.columns else ""
-        least = left.l.get(column)
-        if one.kind in _OF_VALUES and least is not None and least < min(l, left.l_alone[column]):
-            yield Finding(
-                "together",
-                column,
-                f"{one.kind} with l = {l:g} is promised of {left.name}; who has the other releases of this "
-                f"table is left with {least} values of {column} for a person.",
-                _TOGETHER,
-            )
-
-
-_OF_VALUES: Final = frozenset(
-    {"distinct-l-diversity", "entropy-l-diversity", "recursive-cl-diversity", "anatomy"}
-)
-"""Promises that do not hold of fewer than l values."""
+    return one.kind in ABOUT_CLASSES or one.kind in OF_VALUES

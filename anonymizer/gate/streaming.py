@@ -126,7 +126,8 @@ def stream(
             manifest = _manifest(spec, gate, run)
             if ledger is not None and run.first is not None:
                 made_of = SourceTable(source.resolve().name, run.content.hexadecimal())
-                recording = Recording.of(ledger, made_of)
+                keys = run.first.table.roles.quasi_identifiers
+                recording = replace(Recording.of(ledger, made_of), keys=keys)
                 manifest = replace(manifest, together=recording.together(run.first))
             notes[MANIFEST_KEY] = manifest.to_json()
         gate.judge(_findings(spec, place, run, rows, ordered=gate.keep_order))

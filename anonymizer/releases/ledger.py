@@ -21,7 +21,7 @@ from typing import Any, Final, Self
 
 from anonymizer.errors import FileError, LedgerError, SpecError
 from anonymizer.releases.composition import PrivacyLoss, find_sum, loss_of
-from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.guarantee import OF_CLASSES, Guarantee
 from anonymizer.releases.manifest import ENDING as MANIFEST_ENDING
 from anonymizer.releases.manifest import Manifest, named_record
 from anonymizer.releases.records import Record, RecordFile
@@ -32,6 +32,8 @@ RELEASED: Final = "release"
 LIMITED: Final = "limit"
 WITHDRAWN: Final = "withdrawn"
 
+_OF_KEYS: Final = frozenset({"k-anonymity", "delta-presence"})
+"""Promises about classes whose columns are all quasi-identifiers; of others the last is sensitive."""
 _ROUNDING: Final = 1e-9
 _CUT: Final = (
     "{path} names record {number} of {ledger}, which has no such record: it was cut, or an older copy was "
@@ -101,6 +103,8 @@ class PastRelease:
         guarantees: as its manifest has them.
         withdrawn: why it does not count; "" if it does.
         id: that was drawn for it and that its manifest names; "" of records from before there were any.
+        quasi_identifiers: of its specification, as far as they were released; empty of records from before
+            they were written, see `keys`.
     """
 
     sequence: int
@@ -115,6 +119,17 @@ class PastRelease:
     guarantees: tuple[Guarantee, ...] = field(repr=False)
     withdrawn: str = ""
     id: str = ""
+    quasi_identifiers: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its quasi-identifiers; of an older record the columns of the classes that it has promised."""
+        promised = (
+            one.columns if one.kind in _OF_KEYS else one.columns[:-1]
+            for one in self.guarantees
+            if one.kind in OF_CLASSES
+        )
+        return self.quasi_identifiers or tuple(dict.fromkeys(name for own in promised for name in own))
 
     @property
     def loss(self) -> PrivacyLoss | None:
@@ -137,6 +152,7 @@ class PastRelease:
             "guarantees": [one.to_document() for one in self.guarantees],
             "withdrawn": self.withdrawn,
             "id": self.id,
+            "quasi_identifiers": list(self.quasi_identifiers),
         }
 
 
@@ -350,7 +366,12 @@ class OpenLedger:
         return history_of(self._records, source)
 
     def record(
-        self, source: SourceTable, manifest: Manifest, output: Path, blurred: Sequence[str] = ()
+        self,
+        source: SourceTable,
+        manifest: Manifest,
+        output: Path,
+        blurred: Sequence[str] = (),
+        quasi_identifiers: Sequence[str] = (),
     ) -> Record:
         """Write that a release is about to get its name; on return it is on the disk.
 
@@ -359,6 +380,7 @@ class OpenLedger:
             manifest: of the release, with the digests of its files.
             output: where its main table will lie; the others lie beside it.
             blurred: the columns whose cells were drawn at random.
+            quasi_identifiers: that are in it.
 
         Raises:
             LedgerError: it cannot be written.
@@ -376,6 +398,7 @@ class OpenLedger:
                 "files": {str(place.with_name(name)): value for name, value in manifest.files.items()},
                 "rows": manifest.rows,
                 "blurred": list(blurred),
+                "quasi_identifiers": list(quasi_identifiers),
                 "guarantees": [one.to_document() for one in manifest.guarantees],
             },
         )
@@ -478,7 +501,10 @@ def _release(record: Record, withdrawn: str) -> PastRelease:
     kinds = {"specification": str, "output": str, "files": dict, "rows": int, "blurred": list}
     if not all(type(content.get(key)) is kind for key, kind in {**kinds, "guarantees": list}.items()):
         raise _strange(record)
-    if not all(isinstance(value, str) for value in (*content["files"].values(), *content["blurred"])):
+    keys = content.get("quasi_identifiers", [])  # not in records of older versions
+    if type(keys) is not list:
+        raise _strange(record)
+    if not all(isinstance(value, str) for value in (*content["files"].values(), *content["blurred"], *keys)):
         raise _strange(record)
     try:
         guarantees = tuple(map(Guarantee.from_document, content["guarantees"]))
@@ -497,6 +523,7 @@ def _release(record: Record, withdrawn: str) -> PastRelease:
         guarantees,
         withdrawn,
         str(content.get("id", "")),
+        tuple(keys),
     )
 
 

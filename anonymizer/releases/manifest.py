@@ -67,8 +67,9 @@ class Manifest:
             or of all rows, in words; hierarchies, domains and the pattern of empty cells included.
         rows_by: the same of which rows there are.
         together: what this release and those before of the same table come to, by the ledger: how many there
-            are, `epsilon` and `delta` of those that claim them, how many claim none, and `k` and `l` as far
-            as they were measured together; empty if it was not recorded.
+            are, `epsilon` and `delta` of those that claim them, how many claim none, and `k` and `l` to who
+            has all of them. Where something was not measured, see `unmeasured`, these are left out, and
+            `at_most` has what was measured. Empty if it was not recorded.
         record: of this release in the ledger: its `number`, the `id` that was drawn for it and that of the
             first release there (`ledger`); empty if it was not recorded. Its hash is not said, as a digest of
             the original is in it.

@@ -16,6 +16,7 @@ from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.covering import ReleasedRows
+from anonymizer.risk.intersection import Intersection
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
@@ -45,6 +46,7 @@ class Question:
         without: words of those not to run.
         extra: as `Case.extra`, where the pipeline does not say it.
         others: as `Case.others`.
+        joint: as `Case.joint`.
         scale: as `Case.scale`.
         budget: see `BUDGET`.
         seed: of all that is drawn; None is the operating system's randomness.
@@ -61,6 +63,7 @@ class Question:
     without: tuple[str, ...] = ()
     extra: Mapping[str, Table] = field(default_factory=dict, repr=False)
     others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
+    joint: Intersection | None = field(default=None, repr=False)
     scale: Scale = "declared"
     budget: float = BUDGET
     seed: int | None = None
@@ -104,6 +107,7 @@ class Assessment:
         stories: how it is shown, by the same.
         skipped: measures that were asked for and did not run.
         notes: a sentence each.
+        is_synthetic: whether the released rows are nobody's, as far as it is known.
     """
 
     rows: int
@@ -113,6 +117,14 @@ class Assessment:
     stories: Mapping[str, Presentation] = field(repr=False)
     skipped: Mapping[str, Skipped]
     notes: tuple[str, ...] = ()
+    is_synthetic: bool = False
+
+    @property
+    def size(self) -> tuple[str, str]:
+        """How many rows there are: the figure, and what it is of."""
+        if self.is_synthetic:
+            return f"{self.released:,}", f"rows made anew of {self.rows:,}"
+        return f"{self.released:,} of {self.rows:,}", "rows released"
 
     def of(self, measure: type[Measure[T]]) -> T | None:
         """What a measure found; None if it did not run."""
@@ -203,7 +215,10 @@ def assess(
     notes = [_TOO_DEAR.format(word=word) for word, one in skipped.items() if one.why.startswith(_COSTS)]
     if not case.keys:
         notes.append("No quasi-identifiers are declared, so that nothing can be said of re-identification.")
-    return Assessment(len(original), len(release), original.roles, found, stories, skipped, tuple(notes))
+    made_anew = pipeline is not None and pipeline.origin_ is None
+    return Assessment(
+        len(original), len(release), original.roles, found, stories, skipped, tuple(notes), made_anew
+    )
 
 
 _COSTS: Final = "it would take"
@@ -231,6 +246,7 @@ def _case(original: Table, release: Table, pipeline: Method | None, asked: Quest
         utility=asked.utility,
         extra=asked.extra if pipeline is None else pipeline.extra_,
         others=asked.others,
+        joint=asked.joint,
         scale=asked.scale,
         seed=asked.seed,
     )

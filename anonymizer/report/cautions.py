@@ -51,7 +51,7 @@ def cautions(
     """
     found = [
         *of_names(original.roles, original.hierarchies, original.names, release.names),
-        *_of_cells(original, release),
+        *_of_cells(original, release, pipeline),
     ]
     if pipeline is not None:
         found += [pipeline.choice_] if pipeline.choice_ else []
@@ -113,9 +113,11 @@ def _without_role(roles: Roles, names: Sequence[str], released: Sequence[str]) -
     return [name for name in names if name in there and name not in known]
 
 
-def _of_cells(original: Table, release: Table) -> Iterator[str]:
+def _of_cells(original: Table, release: Table, pipeline: Pipeline | None = None) -> Iterator[str]:
     roles = original.roles
-    others = {*_without_role(roles, original.names, release.names), *roles.sensitive}
+    is_synthetic = pipeline is not None and pipeline.origin_ is None
+    drawn = release.names if is_synthetic else () if pipeline is None else pipeline.blurred
+    others = {*_without_role(roles, original.names, release.names), *roles.sensitive} - set(drawn)
     yield from _of_free(release, _without_role(roles, original.names, release.names))
     if len(release) > _FEW:
         least = _NEARLY_ALL * len(release)
@@ -133,7 +135,7 @@ def _of_cells(original: Table, release: Table) -> Iterator[str]:
             "counts as a value of its own, and may make a person stand out."
         )
     lost = 1 - len(release) / max(1, len(original))
-    if lost > _MANY_LOST:
+    if lost > _MANY_LOST and not is_synthetic:
         yield f"{lost:.0%} of the original rows are not released; those that are may not stand for all."
 
 

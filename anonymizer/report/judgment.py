@@ -9,6 +9,7 @@ from typing import Final
 from anonymizer.errors import list_names
 from anonymizer.measures.contract.story import number, percent
 from anonymizer.measures.risk.classes import Classes
+from anonymizer.measures.risk.intersection import IntersectionMeasure
 from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator, Looked
 from anonymizer.pipelines.pipeline import Pipeline
@@ -42,7 +43,8 @@ def judgment(release: Table, assessment: Assessment, pipeline: Pipeline | None =
     found = [*(_of_simulator(looked, assessment, pipeline) if looked else _of_classes(assessment, pipeline))]
     if not found:
         return (_NOT_FOUND, *private)
-    return (found[0], _conditions(release, assessment, looked, pipeline), *found[1:], *private)
+    conditions = _conditions(release, assessment, looked, pipeline)
+    return (found[0], conditions, *_of_releases(assessment), *found[1:], *private)
 
 
 def _of_simulator(found: Looked, assessment: Assessment, pipeline: Pipeline | None) -> Iterator[str]:
@@ -50,12 +52,23 @@ def _of_simulator(found: Looked, assessment: Assessment, pipeline: Pipeline | No
     known = _name_columns("quasi-identifiers", assessment.roles.quasi_identifiers)
     if not one.found.any():
         return
-    yield (
-        f"At worst {number(one.n_q)} released row{' fits' if one.n_q == 1 else 's fit'} a person: an "
-        f"attacker who knows {known} of the person and how the release was made, and picks one of these rows "
-        f"at random, is right with a chance of {at_most(one.risk)} at most, and of "
-        f"{percent(float(one.risks.mean()))} in the mean over all persons."
+    least, s = number(one.n_q), "" if one.n_q == 1 else "s"
+    fit, these, mean = f"{least} released row{s} fit{'' if s else 's'} a person", "rows", "persons"
+    if assessment.roles.person is not None:
+        fit, these = f"the released rows that fit a person are of {least} person{s}", "persons"
+        mean = "rows"
+    said = (
+        f"At worst {fit}: an attacker who knows {known} of the person and how the release was made, and "
+        f"picks one of these {these} at random, is right with a chance of {at_most(one.risk)} at most, and "
+        f"of {percent(float(one.risks.mean()))} in the mean over all {mean}."
     )
+    if one.own is not None:
+        said += (
+            " A person with many rows is likelier than that: who picks one of the rows that fit is right "
+            f"with a chance of {at_most(float(one.own.max()))} at most, and of "
+            f"{percent(float(one.own.mean()))} in the mean over all rows."
+        )
+    yield said
     yield from _smallest(assessment, pipeline)
     for name in one.kinds:
         kinds = one.n_s(name)
@@ -74,10 +87,12 @@ def _of_classes(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[s
         return
     known = _name_columns("quasi-identifiers", assessment.roles.quasi_identifiers)
     k = round(1 / risk.highest)
-    unit = "row" if assessment.roles.person is None else "person"
+    unit, finds = "row", "finds the person's row"
+    if assessment.roles.person is not None:
+        unit, finds = "person", "and picks one of these persons at random, is right"
     yield (
         f"At worst {k:,} released {unit}{' is like no other' if k == 1 else 's look alike'} in {known}: an "
-        "attacker who knows these of a person, and that the person is in the release, finds the person's row "
+        f"attacker who knows these of a person, and that the person is in the release, {finds} "
         f"with a chance of {at_most(risk.highest)} at most, and of {percent(risk.average)} in the mean."
     )
     classes = assessment.of(Classes)
@@ -86,6 +101,18 @@ def _of_classes(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[s
             yield f"{name}: some of these groups have one value only, which is then known without a row."
         elif one.l:
             yield f"{name}: each group has {one.l} different values or more, whatever their shares."
+
+
+def _of_releases(assessment: Assessment) -> Iterator[str]:
+    """What is left to somebody who has the releases that are known to have been made."""
+    found = assessment.of(IntersectionMeasure)
+    if found is None or found.k is None:
+        return
+    unit = "row" if assessment.roles.person is None else "person"
+    yield (
+        f"Other releases of this table are known: who has all {len(found.left):,} is left with "
+        f"{found.k:,} {unit}{'' if found.k == 1 else 's'} for a person at worst, as far as it was measured."
+    )
 
 
 def _smallest(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[str]:
@@ -110,7 +137,7 @@ def _private(promise: Guarantee) -> str:
     """What epsilon means."""
     epsilon, delta = promise.number("epsilon"), promise.number("delta")
     change = {"replace": "another", "add-remove": "one more or less"}.get(promise.neighbours or "", "another")
-    unit = "cell" if promise.unit == "cell" else "record"
+    unit = {"cell": "cell", "person": "person (with all rows)"}.get(promise.unit, "record")
     columns = promise.over or promise.columns
     where = f" in {_name_columns('columns', columns)}" if columns else ""
     but = f", but for a probability of {delta:.3g}" if delta else ""
@@ -127,6 +154,10 @@ def _conditions(
     roles = assessment.roles
     others = [name for name in release.names if name not in (*roles.quasi_identifiers, *roles.identifiers)]
     said = ["each person is one row", "nobody has another release of the same people"]
+    if roles.person is not None:
+        said[0] = f"{_name_columns('column', [roles.person])} says whose each row is"
+        if looked is None:
+            said.insert(1, "each of these persons is as likely, however many rows the person has")
     if others:
         said.append(f"the attacker does not know {_name_columns('other columns', others)} of the person")
     if pipeline is None:

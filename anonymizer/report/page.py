@@ -111,7 +111,7 @@ def summary_page(story: ReleaseStory, assessment: Assessment) -> str:
 
 
 def _sheet(story: ReleaseStory, signing: Signing, assessment: Assessment) -> Sheet:
-    rows = Tile(f"{assessment.released:,} of {assessment.rows:,}", "rows released")
+    rows = Tile(*assessment.size)
     return sheet(
         story.title,
         f"{story.original_name} → {story.release_name}",

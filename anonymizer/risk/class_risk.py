@@ -64,12 +64,14 @@ class ClassRisk:
         classes: the number of classes.
         sensitive: by column.
         counts: what is counted, "rows" or "persons".
+        drawn: the sensitive columns whose cells were drawn at random, and so are nobody's values.
     """
 
     k: int
     classes: int
     sensitive: Mapping[str, SensitiveRisk]
     counts: str = "rows"
+    drawn: tuple[str, ...] = ()
 
     @property
     def l(self) -> dict[str, int]:  # noqa: E743

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.risk.attacks.rows import Rows, align_rows
 from anonymizer.risk.classes import classes_of, number_classes
 from anonymizer.tables.roles import Roles
@@ -67,6 +67,37 @@ class ReleasedRows:
             joined, places = _join(joined, one)
             rows = rows[places]
         return cls(name, replace(joined, roles=roles.among(joined.names)), rows, persons, blurred, group)
+
+    def without_unread(self, original: Table) -> tuple[ReleasedRows, dict[str, int]]:
+        """With `*` for labels that are not understood, and by column how many rows hold one.
+
+        These stand for nobody of the original, intervals apart, which say themselves whom they stand for; or,
+        where it is known whose a row is, for others than that person, as means do.
+        """
+        fresh, counts = {}, {}
+        for name in self.table.roles.quasi_identifiers:
+            unread = self._unread(original, name)
+            if unread.any():
+                codes = self.table.codes(name)
+                texts = np.array([*map(text_of, codes.values.tolist()), None], dtype=object)[codes.codes]
+                fresh[name] = np.where(unread, ANY, texts)
+                counts[name] = int(unread.sum())
+        return (replace(self, table=self.table.replace(fresh)) if fresh else self), counts
+
+    def _unread(self, original: Table, column: str) -> Bool:
+        """In which rows the cell of a column is not understood, shape (n,)."""
+        rows, people = align_rows(self.table, [original], (column,))
+        low, high = rows.low[0], rows.high[0]
+        if self.persons is not None:
+            own = self.persons[self.rows]
+            strange: Bool = (people.low[0][own] < low) | (high < people.high[0][own])
+            return strange
+        order = np.argsort(people.low[0], kind="stable")
+        # the least end of all cells that begin at a place or after it
+        ends = np.append(np.minimum.accumulate(people.high[0][order][::-1])[::-1], np.nan)
+        nearest = ends[np.searchsorted(people.low[0][order], low, side="left")]
+        unread: Bool = ~(nearest <= high) & ~(rows.numeric[0] & (low < high))
+        return unread
 
     @property
     def is_spread(self) -> bool:

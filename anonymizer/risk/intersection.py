@@ -3,6 +3,8 @@
 The attacker knows a person's quasi-identifiers, and that the person is in the releases. In each, the rows
 whose labels cover these are candidates. A candidate of one release is dropped if no candidate of another
 agrees with it in the columns that both have unchanged: what is left in all is fewer people, and fewer values.
+A label that is not understood, as one of a hierarchy that is not there, is taken for anybody's and counted:
+then more may be left than an attacker has, and it is known that it may.
 
 Reference: Ganta, Kasiviswanathan and Smith, Composition attacks and auxiliary information in data privacy,
 KDD 2008, section 3 (the intersection attack).
@@ -72,11 +74,14 @@ class Intersection:
         looked: persons that were looked for; fewer than `persons` where that was too much.
         persons: of the original.
         left: of each release, in their order.
+        unread: of each release, in the same order, by column how many rows hold what was not understood, and
+            was taken for anybody's; columns without such rows are left out.
     """
 
     looked: int
     persons: int
     left: tuple[Left, ...]
+    unread: tuple[Mapping[str, int], ...] = ()
 
     @property
     def k(self) -> int | None:
@@ -109,6 +114,8 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
     """
     if len(releases) < 2:
         raise TableError("There is only one release.", "Name two or more.")
+    read = [one.without_unread(original) for one in releases]
+    releases = [one for one, _ in read]
     places = [PlacedRelease.of(original, one) for one in releases]
     unchanged = [_unchanged_columns(original, one) for one in releases]
     common = [[tuple(name for name in one if name in other) for other in unchanged] for one in unchanged]
@@ -123,7 +130,8 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
         covers = {id(place): place.cover(block) for place in places}
         for tally in tallies:
             tally.add(block, covers)
-    return Intersection(len(persons), len(original), tuple(one.result() for one in tallies))
+    lefts = tuple(one.result() for one in tallies)
+    return Intersection(len(persons), len(original), lefts, tuple(unread for _, unread in read))
 
 
 class _Tally:

@@ -7,7 +7,7 @@ part alpha of the rows was sampled, |C| counts for |C| / alpha, unless the recor
 when its candidates are not more than T' = k alpha.
 
 Where persons have several rows, |C| counts the persons of the candidates, and shares of sensitive values are
-of candidate rows.
+of candidate rows. So is the share of the person's own rows, which is the chance of who picks a row.
 
 The risk against the re-identifying adversary is 1 / n_q, n_q being the least |C|; against the revealing one
 1 / n_s, n_s being the least number of different sensitive values in C; the probabilistic variant is the share
@@ -92,6 +92,8 @@ class Simulation:
         candidates: |C| in persons, divided by alpha where that is due, shape (n,); 0 where the attack fails.
         kinds: number of different values in C of each sensitive column, shape (n,); 0 where it fails.
         shares: share of the true value in C, of each sensitive column, shape (n,); 0 where it fails.
+        own: share of the person's own rows in C, counted in rows, shape (n,); 0 where it fails. More than
+            1 / |C| for a person with more rows than the others; None where no person has several.
     """
 
     released: Bool = field(repr=False)
@@ -101,6 +103,7 @@ class Simulation:
     candidates: Float = field(repr=False)
     kinds: Mapping[str, Int] = field(repr=False)
     shares: Mapping[str, Float] = field(repr=False)
+    own: Float | None = field(default=None, repr=False)
 
     @property
     def risks(self) -> Float:
@@ -202,7 +205,8 @@ def simulate_attack(
     masks = {name: _value_masks(release, name, share_rows[name]) for name in sensitive}
     by_profile = np.argsort(profile, kind="stable")
     starts = np.searchsorted(profile[by_profile], np.arange(len(profiles) + 1))
-    persons = None if release.persons is None or not release.persons.repeat else release.persons
+    persons = None if release.persons is None or not release.persons.repeat else _RowsBy.of(release.persons)
+    own_rows = np.zeros((2, len(original)), dtype=np.int64)
     for confidence in range(2):
         packed = [one.pack(high=not confidence) for one in matched]
         for block in _blocks(len(profiles), len(release)):
@@ -212,8 +216,12 @@ def simulate_attack(
                 hits = hits & packed[place][profiles[block, place]]
             rows_of = np.bitwise_count(hits).sum(axis=1)
             numbers[confidence, block] = rows_of
-            counts[confidence, block] = rows_of if persons is None else _persons_among(hits, persons)
             rows = by_profile[starts[block.start] : starts[block.stop]]
+            counts[confidence, block] = rows_of
+            if persons is not None:
+                some = rows[released[rows]]
+                places, who = profile[some] - block.start, persons.places[true_row[some]]
+                counts[confidence, block], own_rows[confidence, some] = persons.count(hits, places, who)
             for name, values in masks.items():
                 _count_values(
                     hits,
@@ -239,6 +247,10 @@ def simulate_attack(
             n: np.where(found, v[choice, np.arange(len(original))] * _inverse(hit_rows), 0.0)
             for n, v in same.items()
         },
+        own=None
+        if persons is None
+        else np.where(found, own_rows[choice, np.arange(len(original))] * _inverse(hit_rows), 0.0)
+        * np.where(outlier, 1.0, rate),
     )
 
 
@@ -305,16 +317,48 @@ def _pack(member: Bool) -> Packed:
     return np.packbits(padded, axis=1).view(np.uint64)
 
 
-def _persons_among(hits: Packed, persons: PersonRows) -> Int:
-    """Different persons among the rows of each profile, shape (profiles,)."""
-    order = np.argsort(persons.codes, kind="stable")
-    starts = np.flatnonzero(np.diff(persons.codes[order], prepend=-1))
-    found = np.empty(len(hits), dtype=np.int64)
-    size = max(1, _BLOCK_BYTES // max(1, len(order)))
-    for first in range(0, len(hits), size):
-        bits = np.unpackbits(hits[first : first + size].view(np.uint8), axis=1)[:, order]
-        found[first : first + size] = np.maximum.reduceat(bits, starts, axis=1).sum(axis=1)
-    return found
+@dataclass(frozen=True, slots=True)
+class _RowsBy:
+    """The released rows, person by person.
+
+    Attributes:
+        order: the rows, those of a person behind one another, shape (m,).
+        starts: where in that order those of each person begin, shape (p,).
+        places: of each row the place of its person in `starts`, shape (m,).
+    """
+
+    order: Int
+    starts: Int
+    places: Int
+
+    @classmethod
+    def of(cls, persons: PersonRows) -> _RowsBy:
+        order = np.argsort(persons.codes, kind="stable")
+        starts = np.flatnonzero(np.diff(persons.codes[order], prepend=-1))
+        places = np.unique(persons.codes, return_inverse=True)[1].reshape(-1)
+        return cls(order, starts, places)
+
+    def count(self, hits: Packed, profiles: Int, who: Int) -> tuple[Int, Int]:
+        """Different persons among the rows of each profile, and how many rows are of some persons.
+
+        Args:
+            hits: a bit for each row, by profile.
+            profiles: of some persons the profile, shape (q,).
+            who: their places in `starts`, shape (q,).
+
+        Returns:
+            Shapes (profiles,) and (q,).
+        """
+        found = np.empty(len(hits), dtype=np.int64)
+        own = np.empty(len(who), dtype=np.int64)
+        size = max(1, _BLOCK_BYTES // max(1, len(self.order)))
+        for first in range(0, len(hits), size):
+            bits = np.unpackbits(hits[first : first + size].view(np.uint8), axis=1)[:, self.order]
+            rows = np.add.reduceat(bits, self.starts, axis=1, dtype=np.int32)
+            found[first : first + size] = (rows > 0).sum(axis=1)
+            here = np.flatnonzero((profiles >= first) & (profiles < first + size))
+            own[here] = rows[profiles[here] - first, who[here]]
+        return found, own
 
 
 def _blocks(count: int, rows: int) -> Iterator[slice]:

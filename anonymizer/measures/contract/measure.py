@@ -15,6 +15,7 @@ from anonymizer.measures.contract.story import Presentation
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.attacks.rows import shared_columns
 from anonymizer.risk.covering import ReleasedRows
+from anonymizer.risk.intersection import Intersection
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
@@ -42,6 +43,7 @@ class Case:
         utility: for learning.
         extra: further tables of the release, by a short word.
         others: releases of the same table that an attacker has too.
+        joint: what is left of the release, first, and of others together, where that was measured already.
         scale: what numbers are measured by in distances: the declared range of their column alone, or where
             none is declared the range of the original.
         seed: of all that is drawn, each purpose with a stream of its own; None is the operating system's
@@ -59,6 +61,7 @@ class Case:
     utility: Utility | None = None
     extra: Mapping[str, Table] = field(default_factory=dict, repr=False)
     others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
+    joint: Intersection | None = field(default=None, repr=False)
     scale: Scale = "declared"
     seed: int | None = None
 
@@ -147,7 +150,7 @@ _NEEDS: Final[dict[Need, tuple[Callable[[Case], bool], str]]] = {
     Need.POPULATION: (lambda case: case.population is not None, "no population is given"),
     Need.FRACTION: (lambda case: case.fraction is not None, "it is not given what part was sampled"),
     Need.WEIGHTS: (lambda case: case.weights is not None, "no sampling weights are given"),
-    Need.OTHERS: (lambda case: bool(case.others), "no other release of the table is given"),
+    Need.OTHERS: (lambda case: bool(case.others or case.joint), "no other release of the table is given"),
     Need.UTILITY: (lambda case: case.utility is not None, "no column to predict is named"),
 }
 

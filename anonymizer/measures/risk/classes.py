@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from typing_extensions import override
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
@@ -25,7 +27,11 @@ class Classes(Measure[ClassRisk]):
 
     @override
     def measure(self, case: Case) -> ClassRisk:
-        return class_risk(case.release, case.original)
+        found = class_risk(case.release, case.original)
+        if case.pipeline is None:
+            return found
+        drawn = found.sensitive if case.origin is None else case.pipeline.blurred
+        return replace(found, drawn=tuple(name for name in found.sensitive if name in drawn))
 
     @override
     def describe(self, found: ClassRisk) -> Presentation:
@@ -40,7 +46,11 @@ class Classes(Measure[ClassRisk]):
                 ("classes", f"{found.classes:,}, the smallest of k = {found.k}"),
                 *((name, _line(one)) for name, one in found.sensitive.items()),
             ],
-            cautions=[one for name, risk in found.sensitive.items() for one in _cautions(name, risk)],
+            cautions=[
+                one
+                for name, risk in found.sensitive.items()
+                for one in _cautions(name, risk, drawn=name in found.drawn)
+            ],
             cards=[Tile(f"k = {found.k}", f"{found.counts} in the smallest class of rows alike")],
             text="Rows with the same quasi-identifiers form a class. Who knows that a person is in the "
             "release and what class the person belongs to guesses the row with probability 1 / size of the "
@@ -101,13 +111,13 @@ def _has(found: ClassRisk, word: str) -> bool:
     return any(word in one.t for one in found.sensitive.values())
 
 
-def _cautions(name: str, one: SensitiveRisk) -> list[str]:
+def _cautions(name: str, one: SensitiveRisk, *, drawn: bool) -> list[str]:
     cautions = []
-    if one.l == 1:
+    if one.l == 1 and not drawn:
         cautions.append(
             f"Some class has only one value of {name} (l = 1): who finds a person's class knows it."
         )
-    if one.l == 0:
+    if one.l == 0 and not drawn:
         cautions.append(
             f"Some class has no value of {name} at all: who finds a person's class knows that it is missing."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
+from anonymizer.errors import list_names
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation
 from anonymizer.risk.intersection import Intersection, intersect
@@ -29,6 +30,8 @@ class IntersectionMeasure(Measure[Intersection]):
 
     @override
     def measure(self, case: Case) -> Intersection:
+        if case.joint is not None:
+            return case.joint
         return intersect(case.original, (case.rows, *case.others), case.randomness(self.name))
 
     @override
@@ -74,8 +77,17 @@ class IntersectionMeasure(Measure[Intersection]):
             },
             lines=[("together", ", ".join(said))],
             cautions=[
-                f"Who has all releases is left with one value of {name} for {count:,} persons."
-                for name, count in certain
+                *(
+                    f"Who has all releases is left with one value of {name} for {count:,} persons."
+                    for name, count in certain
+                ),
+                *(
+                    f"{max(unread.values()):,} rows of {one.name} hold in {list_names(list(unread))} what "
+                    "does not say whom it stands for, and were taken for anybody's: k and l together are at "
+                    "most what is said."
+                    for one, unread in zip(found.left, found.unread, strict=False)
+                    if unread
+                ),
             ],
             text="The attacker has all these releases, and knows a person's quasi-identifiers. A row of one "
             "release is dropped if no row that fits the person in another agrees with it in the columns that "

@@ -102,6 +102,15 @@ class AttackSimulator(Measure[Looked]):
              "attack fails for the others"),
             ("... with high confidence", f"for {percent(float(one.confident.mean()))}"),
         ]  # fmt: skip
+        by_rows = None if one.own is None else float(one.own.max(initial=0))
+        if by_rows is not None:
+            facts.append(
+                (
+                    "Own rows among the candidates",
+                    f"{percent(by_rows)} at most: candidates are persons, and who picks one of their rows is "
+                    "right so often with a person of many rows",
+                )
+            )
         grids = []
         if one.kinds:
             grids.append(
@@ -129,6 +138,7 @@ class AttackSimulator(Measure[Looked]):
                 "risk": one.risk,
                 "n_q": one.n_q,
                 "average": mean,
+                "own_rows": by_rows,
                 "found": float(one.found.mean()),
                 "confident": float(one.confident.mean()),
                 "revealing": {
@@ -147,7 +157,8 @@ class AttackSimulator(Measure[Looked]):
             ],
             text="An attacker knows all quasi-identifiers of a person and how the release was made, and "
             "looks for the released rows that the person's record may have become. The fewer there are, the "
-            "higher the risk: with n candidates it is 1 / n.",
+            "higher the risk: with n candidates it is 1 / n. Where persons have several rows, candidates are "
+            "persons.",
             facts=facts,
             grids=grids,
         )

@@ -17,6 +17,7 @@ from anonymizer.methods.perturbation.dp_noise import DpNoise
 from anonymizer.methods.perturbation.noise import Noise
 from anonymizer.methods.reduction.generalization import Generalization
 from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.synthesis.synthesizers import SynthHistogram
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.report.assessment import Question, assess, worst_records
 from anonymizer.report.cautions import cautions
@@ -215,6 +216,36 @@ def test_many_findings_of_one_rule_are_gathered():
     assert told[:3] == [f"Column c{i} is an image. Take it out." for i in range(3)]
     assert told[3] == "The same (image) was found of 27 columns (c3, c4, c5, c6, c7 and so on)."
     assert told[4:] == ["Rows are in order. Shuffle them."]
+
+
+def test_of_a_synthetic_table_nothing_is_said_of_rows_that_are_released():
+    frame = pd.DataFrame({"sex": ["F", "M"] * 30, "dx": ["a", "b", "c"] * 20})
+    kinds = {"sex": ("F", "M"), "dx": ("a", "b", "c")}
+    schema = Schema({name: Column("category", categories=values) for name, values in kinds.items()})
+    table = Table.of(frame).declare(Roles((), ("sex",), ("dx",)), None, schema)
+    pipeline = Pipeline(steps=[("one", SynthHistogram(epsilon=0.5, columns=("sex", "dx")))])
+    release = pipeline.fit_transform_table(table).take(np.arange(20))
+    found = assess(table, release, pipeline, Question(measures=("classes",)))
+    told = " ".join(cautions(table, release, found, pipeline))
+    assert "not released" not in told
+    assert "only one value" not in told
+    page = release_page(story(), found)
+    assert f"<strong>{len(release)}</strong> rows made anew of 60" in page
+
+
+@pytest.mark.parametrize("is_noisy", [True, False])
+def test_no_warning_takes_noise_for_what_somebody_has(is_noisy):
+    """Who knows an income finds nobody by a drawn one, nor does a class with one drawn income tell it."""
+    frame = pd.DataFrame({"age": np.arange(40), "income": np.arange(40) * 7 + 1000})
+    schema = Schema({"income": Column("integer", 0, 5000), "age": Column("integer", 0, 120)})
+    table = Table.of(frame).declare(Roles((), ("age",), ("income",)), None, schema)
+    column = "income" if is_noisy else "age"
+    pipeline = Pipeline(steps=[("one", DpNoise(epsilon=1.0, columns=(column,)))])
+    release = pipeline.fit_transform_table(table)
+    found = assess(table, release, pipeline, Question(measures=("classes",)))
+    told = " ".join(cautions(table, release, found, pipeline))
+    assert ("value of its own in income" in told) is not is_noisy
+    assert ("Some class has only one value of income" in told) is not is_noisy
 
 
 def test_what_is_claimed_and_what_not():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +19,16 @@ from anonymizer.methods.reduction.generalization import Generalization
 from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import parse
+from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
 from anonymizer.releases.purpose import MOST_LETTERS, Purpose
 from anonymizer.report import signing
 from anonymizer.report.assessment import Question, assess
-from anonymizer.report.judgment import at_most, judgment
+from anonymizer.report.judgment import _private, at_most, judgment
 from anonymizer.report.sheet import cut, width
 from anonymizer.report.signing import person
 from anonymizer.report.specification import show_specification
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -171,6 +174,65 @@ def test_the_judgment_is_what_was_measured():
         "attacker does not know illness of the person."
     )
     assert illness.startswith("illness: among the rows that fit a person there are 2 different values")
+
+
+def test_releases_that_are_known_are_in_the_judgment():
+    """Ages in tens and ages in tens from five on leave half of each."""
+    frame = pd.DataFrame({"age": np.arange(20, 60), "illness": [f"i{number}" for number in range(40)]})
+    roles = Roles((), ("age",), ("illness",))
+    trees = parse(tomllib.loads(SPEC), Path()).hierarchies
+    table = Table.of(frame).declare(roles, {"age": trees["age"]})
+    other = frame.assign(
+        age=[f"[{(age - 5) // 10 * 10 + 5}, {(age - 5) // 10 * 10 + 15})" for age in frame.age]
+    )
+    pipeline = Pipeline(steps=[("one", Generalization(levels={"age": 1}))])
+    release = pipeline.fit_transform_table(table)
+    question = Question(others=(ReleasedRows.of("other", Table.of(other), roles),))
+    told = judgment(release, assess(table, release, pipeline, question), pipeline)
+    assert (
+        "Other releases of this table are known: who has all 2 is left with 5 rows for a person at worst, as "
+        "far as it was measured."
+    ) in told
+
+
+def judged_of_persons(rows: int, *, known: bool = True) -> tuple[str, ...]:
+    """Ten persons of one age; the first has so many rows, the others have one."""
+    frame = pd.DataFrame({"who": [0] * rows + list(range(1, 10)), "age": 40, "illness": "flu"})
+    roles = Roles(("who",), ("age",), ("illness",), person="who")
+    trees = parse(tomllib.loads(SPEC), Path()).hierarchies
+    table = Table.of(frame).declare(roles, {"age": trees["age"]})
+    pipeline = Pipeline(steps=[("one", Generalization(levels={"age": 1}))])
+    release = pipeline.fit_transform_table(table)
+    without = () if known else ("simulator",)
+    return judgment(release, assess(table, release, pipeline, Question(without=without)), pipeline)
+
+
+def test_of_persons_with_several_rows_persons_are_counted_and_rows_said_beside_them():
+    """91 of the 100 rows that fit the first person are its own."""
+    worst, condition, *_ = judged_of_persons(91)
+    assert worst.startswith("At worst the released rows that fit a person are of 10 persons: an attacker who")
+    assert "picks one of these persons at random, is right with a chance of 1 in 10 (10 %) at most" in worst
+    assert "who picks one of the rows that fit is right with a chance of 91 % at most" in worst
+    assert condition.startswith("This holds if who says whose each row is, if nobody has another release")
+    assert "each person is one row" not in " ".join((worst, condition))
+    alone = judged_of_persons(1)[0]
+    assert "are of 10 persons" in alone
+    assert "one of the rows" not in alone
+
+
+def test_classes_of_persons_are_judged_by_persons_too():
+    worst, condition, *_ = judged_of_persons(91, known=False)
+    assert "At worst 10 released persons look alike" in worst
+    assert "picks one of these persons at random, is right with a chance of 1 in 10" in worst
+    assert "if each of these persons is as likely, however many rows the person has" in condition
+
+
+def test_epsilon_of_a_person_is_not_said_of_a_record():
+    one = Guarantee("dp", {"epsilon": 1.0}, "record", ("age",), "add-remove")
+    said = _private(one)
+    assert "one more or less record in age changes" in said
+    said = _private(replace(one, unit="person"))
+    assert "one more or less person (with all rows) in age changes" in said
 
 
 def test_conditions_are_said_where_there_are_more():

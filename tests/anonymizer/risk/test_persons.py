@@ -114,6 +114,11 @@ def test_the_simulator_counts_persons_among_candidates(rows):
     expected = [len({who for who, age, *_ in rows if age == own[1]}) for own in rows]
     assert found.candidates.tolist() == expected
     assert found.found.all()
+    if found.own is None:  # nobody has two rows
+        return
+    alike = [[who for who, age, *_ in rows if age == own[1]] for own in rows]
+    shares = [them.count(own[0]) / len(them) for own, them in zip(rows, alike, strict=True)]
+    assert found.own == pytest.approx(np.array(shares))
 
 
 def test_weights_of_several_rows_stand_for_one_person():
