@@ -304,7 +304,7 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
         part = stay.get(column.name, column)
         left = looks_like_an_identifier(part)
         words = looks_like_an_identifier(column) or left
-        known = column.name in roles.sensitive and "numbers" in str(words)
+        known = column.name in roles.sensitive and CODED in str(words)
         known |= column.name in (*roles.identifiers, *roles.quasi_identifiers)
         known |= CODED in str(words) and CODED not in str(
             left

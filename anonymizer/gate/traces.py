@@ -29,6 +29,9 @@ NEARLY_ALL: Final = 0.9
 CODED: Final = "with the digits of codes that differ in nearly every row"
 """How numbers are called that were hardly measured."""
 
+GIVEN_OUT: Final = "are whole numbers that are all different and lie close together, as numbers given out do"
+"""How numbers are called that would have met if they were measured."""
+
 _SHORTEST: Final = 4
 _CUT: Final = 8
 _HASHED: Final = 4_000
@@ -93,7 +96,7 @@ def _of_numbers_given_out(column: ColumnView) -> str:
     span = int(whole.max()) - int(whole.min()) + 1
     if rows * (rows - 1) / 2 / span <= -np.log(CHANCE):
         return ""
-    return "are whole numbers that are all different and lie close together, as numbers given out do"
+    return GIVEN_OUT
 
 
 def _of_single_values(column: ColumnView) -> str:

@@ -18,7 +18,7 @@ from anonymizer.gate.names import RULE
 from anonymizer.gate.relations import determines_both_ways
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggest_hierarchy
-from anonymizer.proposals.profiles import Profile, profile, together
+from anonymizer.proposals.profiles import Profile, profile, together, with_numbering
 from anonymizer.proposals.roles import (
     Proposed,
     needs_guess,
@@ -158,7 +158,7 @@ def propose(table: Table, dialect: Dialect, doubt: str = "") -> Proposal:
     """
     if len(table) < 2:
         raise TableError(f"The table has {len(table)} rows.", "Give the whole table: nobody hides alone.")
-    profiles = [profile(table, name) for name in table.names]
+    profiles = with_numbering(table, [profile(table, name) for name in table.names])
     columns = tuple(propose_roles(profiles, _copies(table, profiles)))
     while True:  # each round moves a column nearer to being taken out
         found = _proposal(table, dialect, columns)
