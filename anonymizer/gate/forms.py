@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from anonymizer.gate.traces import MIN_VALUES
+from commons.tabular.check_digits import (
+    is_card,
+    is_health_card,
+    is_health_insured,
+    is_my_number,
+    is_of_register,
+)
 
 _MAIL: Final = re.compile(
     r"[^\s@<>()\[\],;:\"'|]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?!\w)"
@@ -51,6 +58,17 @@ _PAPER: Final = re.compile(
     r"|\d\d ?(?:[0-2]\d|3[01])(?:0\d|1[0-2])\d\d ?[A-Z] ?\d{3}"  # Rentenversicherung, with the date of birth
     r"|(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4})\b"  # Social Security
 )
+_CARD: Final = re.compile(r"(?<![\d.,-])(?<!\d )\d(?:[ -]?\d){12,18}(?![\d-]|[.,]\d)")
+_GROUPED_CARD: Final = re.compile(
+    r"(?<![\d.,-])(?<!\d )(?:[2-6]\d{3}([ -])\d{4}\1\d{4}\1\d{4}|3[47]\d\d([ -])\d{6}\2\d{5})(?![\d-])"
+)
+"""As cards of the world's networks print it, which stand alone for one."""
+_HEALTH_CARD: Final = re.compile(r"(?<![\d.,-])80(?:[ .-]?\d){18}(?![\d-])")
+_HEALTH_INSURED: Final = re.compile(r"(?<![\w-])[A-Z](?:[ .-]?\d){9}(?![\w-])")
+_REGISTER: Final = re.compile(
+    r"(?<![\w.,-])[1-478]([ .-]?)\d\d\1\d\d\1\d[\dAB]\1\d{3}\1\d{3}[ ./-]{0,3}\d\d(?![\w-])"
+)
+_PERSON: Final = re.compile(r"(?<![\d.,-])(?<!\d )\d{4}([ -]?)\d{4}\1\d{4}(?![\d-]|[.,]\d)")
 _BORN: Final = re.compile(
     r"[^\W\d_]{2}[\s,(]+(?:\*|°|geb\.?|born|née?(?: le)?|dob|生)"
     r"\s*:?\s*\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}",
@@ -79,6 +97,22 @@ def _find_phone(text: str) -> bool:
     )
 
 
+def _find(form: re.Pattern[str], check: Callable[[str], bool], least: int = 0) -> Callable[[str], bool]:
+    """A search for what has a form and, without the signs between its digits, check digits that are right.
+
+    Args:
+        form: as it is written.
+        check: of its digits and letters.
+        least: signs between its digits that there must be.
+    """
+
+    def find(text: str) -> bool:
+        found = ((one[0], "".join(filter(str.isalnum, one[0]))) for one in form.finditer(text))
+        return any(len(said) >= len(bare) + least and check(bare) for said, bare in found)
+
+    return find
+
+
 @dataclass(frozen=True, slots=True)
 class _Form:
     """A form of texts that find somebody.
@@ -105,6 +139,13 @@ _FORMS: Final = (
     _Form("mail addresses", _MAIL.search, share=_ANY),
     _Form("numbers of accounts", _find_account, share=_ANY),
     _Form("numbers of accounts", _is_account),
+    _Form("numbers of cards", _find(_GROUPED_CARD, is_card), share=_ANY),
+    _Form("numbers of cards", _find(_CARD, is_card), 3),
+    _Form("numbers of health insurance cards", _find(_HEALTH_CARD, is_health_card), share=_ANY),
+    _Form("numbers of health insurance", _find(_HEALTH_INSURED, is_health_insured), 3),
+    _Form("numbers of health insurance", _find(_REGISTER, is_of_register, 5), share=_ANY),
+    _Form("numbers of health insurance", _find(_REGISTER, is_of_register), share=0.1),
+    _Form("numbers of persons with check digits", _find(_PERSON, is_my_number), 3),
     _Form("phone numbers", _find_phone, share=0.1),
     _Form("names with dates of birth", _BORN.search, share=_ANY),
     _Form("numbers of papers", _PAPER.search, 3),
@@ -113,6 +154,9 @@ _FORMS: Final = (
     _Form("names of accounts", _ACCOUNT_NAME.search, 2),
     _Form("number plates", _PLATE.fullmatch, MIN_VALUES),
 )
+_FEWEST_DIGITS: Final = 12
+_CHECKED: Final = ("numbers of cards", "numbers of health", "numbers of persons")
+_OF_NUMBERS: Final = tuple(form for form in _FORMS if form.words.startswith(_CHECKED))
 
 
 def name_form(counts: Mapping[str, int]) -> str | None:
@@ -124,9 +168,16 @@ def name_form(counts: Mapping[str, int]) -> str | None:
     return next(_told(counts), None)
 
 
-def _told(counts: Mapping[str, int]) -> Iterator[str]:
+def name_number(counts: Mapping[str, int]) -> str | None:
+    """The same of a column of numbers, of which those alone are looked at that have digits enough."""
+    if not any(len(text) >= _FEWEST_DIGITS and text.isdigit() for text in counts):
+        return None
+    return next(_told(counts, _OF_NUMBERS), None)
+
+
+def _told(counts: Mapping[str, int], forms: Sequence[_Form] = _FORMS) -> Iterator[str]:
     texts, rows = {text: text.strip() for text in counts}, sum(counts.values())
-    for form in _FORMS:
+    for form in forms:
         found = [text for text, bare in texts.items() if form.find(bare)]
         held = sum(counts[text] for text in found)
         if len(found) >= max(form.least, form.share * len(counts)) and held >= form.share * rows:

@@ -13,7 +13,7 @@ import tomli_w
 from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.forms import name_form
+from anonymizer.gate.forms import name_form, name_number
 from anonymizer.gate.kept import believed_rows
 from anonymizer.gate.nested import parts_of
 from anonymizer.gate.persons import FEW_PERSONS, numbers_person
@@ -83,7 +83,8 @@ def names_persons(column: ColumnView) -> str | None:
     if kind is not None and not (kind.name in _OF_NAMES and column.numbers is not None):
         return f"is called like one of {_PLURALS[kind.name]}"
     if not column.is_text:
-        return None
+        number = name_number(_some(column, texts, _SEARCHED)) if column.days is None else None
+        return f"holds {number}" if number is not None else None
     some = _some(column, texts, _READ)
     inner = parts_of(some)
     if inner is None:

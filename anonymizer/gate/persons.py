@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import list_names
-from anonymizer.gate.relations import CHANCE, dense_codes, determines, join_codes, rises
-from anonymizer.gate.traces import MIN_VALUES
+from anonymizer.gate.relations import dense_codes, determines, join_codes, rises
+from anonymizer.gate.traces import MIN_VALUES, lie_densely
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import text_of
 from commons.tabular.column_names import is_called
@@ -127,12 +127,11 @@ def _may_be_given_out(column: ColumnView) -> bool:
 
 
 def _was_given_out(column: ColumnView) -> bool:
-    """Whether whole numbers that persons do not share would have met if they were measured, or are codes."""
+    """Whether whole numbers were given out one by one, or are codes; of others, whether they are places."""
     whole = column.whole
     if whole is None:
         return is_called(column.name, *_OF_PLACE)
-    span = float(whole.max()) - float(whole.min()) + 1
-    return len(whole) * (len(whole) - 1) / 2 / span > -np.log(CHANCE) or by_form(column) is not None
+    return lie_densely(whole) or by_form(column) is not None
 
 
 def _texts(column: ColumnView) -> list[str]:

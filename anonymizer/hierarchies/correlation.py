@@ -3,11 +3,15 @@
 Mimoto, Basu and Kiyomoto (SECRYPT 2016) construct hierarchies so; their text was not at hand. Here two values
 of a category are as far apart as the distributions of a target attribute given each (Jensen-Shannon
 distance), groups are joined by average linkage, and levels are cuts of the tree.
+
+A label is released, whoever has its values: a group is called by its values only where they are short codes
+and numbers, or declared categories, which are public. Other groups are numbered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -24,6 +28,10 @@ Int = NDArray[np.int64]
 _VALUES: Final = 5000
 _CELLS: Final = 50_000_000
 """Most values of a column, and most pairs of a value and a value of its target."""
+_CODE: Final = re.compile(
+    r"[-+]?\d{1,5}(?:[.,]\d{1,3})?|(?=[^\d]*\d)[A-Z\d.+<>/-]{1,5}|[A-Za-z]{1,2}|[A-Z]{3}", re.ASCII
+)
+"""A number or a code that is too short to name somebody: 80331, F32.1, NL, m; not Kim, and not 4711-0815."""
 
 
 class CorrelationHierarchy(Hierarchy):
@@ -66,7 +74,12 @@ class CorrelationHierarchy(Hierarchy):
         return True
 
     @override
-    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(
+        self,
+        column: str,
+        cells: Callable[[str], tuple[NDArray[Any], Int]],
+        public: Collection[str] = (),
+    ) -> Hierarchy:
         """The groups of the values of a table."""
         if self._target == column:
             raise HierarchyError(
@@ -83,7 +96,7 @@ class CorrelationHierarchy(Hierarchy):
                 f"Give a hierarchy of another kind; the most is {_VALUES:,} values.",
             )
         np.add.at(table, (codes[rows], targets[rows]), 1)  # -1 is the last place, that of missing cells
-        return _group([text_of(value) for value in values.tolist()], table, self._counts)
+        return _group([text_of(value) for value in values.tolist()], table, self._counts, public)
 
 
 def build_by_correlation(
@@ -108,7 +121,7 @@ def build_by_correlation(
     kinds, columns = np.unique([text_of(value) for value in target], return_inverse=True)
     table = np.zeros((len(names), len(kinds)))
     np.add.at(table, (rows, columns), 1)
-    return _group([str(name) for name in names], table, counts)
+    return _group([str(name) for name in names], table, counts, ())
 
 
 def _check_counts(counts: Sequence[int]) -> None:
@@ -120,12 +133,15 @@ def _check_counts(counts: Sequence[int]) -> None:
         )
 
 
-def _group(names: Sequence[str], table: NDArray[np.float64], counts: Sequence[int]) -> ValueHierarchy:
+def _group(
+    names: Sequence[str], table: NDArray[np.float64], counts: Sequence[int], public: Collection[str]
+) -> ValueHierarchy:
     """The hierarchy of values whose rows of a table of counts are alike."""
     if len(names) < 2:
         return ValueHierarchy([[name, ANY] for name in names] or [[ANY]])
     levels = [_cut(table, count) for count in counts if count < len(names)]
-    labels = [_labels(np.array(names, dtype=object), groups) for groups in levels]
+    listed = all(name in public or _CODE.fullmatch(name) for name in names)
+    labels = [_list(names, one) if listed else _number(names, one, table.sum(axis=1)) for one in levels]
     return ValueHierarchy([[name, *(level[i] for level in labels), ANY] for i, name in enumerate(names)])
 
 
@@ -140,10 +156,23 @@ def _cut(table: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     return found
 
 
-def _labels(names: NDArray[Any], groups: NDArray[np.int64]) -> list[str]:
-    """Groups are called by their members, in braces where they are several."""
-    members = {group: names[groups == group].tolist() for group in np.unique(groups).tolist()}
+def _list(names: Sequence[str], groups: Int) -> list[str]:
+    """Groups called by their members, in braces where they are several."""
+    members: dict[int, list[str]] = {}
+    for name, group in zip(names, groups.tolist(), strict=True):
+        members.setdefault(group, []).append(name)
     return [
         "{" + ", ".join(members[group]) + "}" if len(members[group]) > 1 else members[group][0]
         for group in groups.tolist()
     ]
+
+
+def _number(names: Sequence[str], groups: Int, rows: NDArray[np.float64]) -> list[str]:
+    """Groups called by numbers, by their rows: the order of the alphabet would tell of the values."""
+    places = np.unique(groups, return_inverse=True)[1]
+    sizes = np.bincount(places, rows)
+    number = np.argsort(np.argsort(-sizes, kind="stable")) + 1
+    word = "group"
+    while any(name.startswith(f"{word} ") for name in names):  # of a table that was released before
+        word = f"{word} of groups"
+    return [f"{word} {number[place]} of {len(sizes)}" for place in places.tolist()]

@@ -8,7 +8,7 @@ IEEE TKDE 2001; loss: Xu et al., Utility-based anonymization using local recodin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -76,18 +76,24 @@ class Hierarchy(ABC):
         """Whether it is built of the cells of a whole table, by `fit_to`."""
         return False
 
-    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(
+        self,
+        column: str,
+        cells: Callable[[str], tuple[NDArray[Any], Int]],
+        public: Collection[str] = (),
+    ) -> Hierarchy:
         """The hierarchy for a table: itself, unless it is one that is built of the cells.
 
         Args:
             column: its column.
             cells: of a column its distinct values, and of each row the place of its own or -1. A column that
                 is asked for is one that the labels depend on: the table keeps a note of it.
+            public: values of the column that labels may name whoever has them: its declared categories.
 
         Raises:
             HierarchyError: it cannot be built of these cells.
         """
-        del column, cells
+        del column, cells, public
         return self
 
     def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:

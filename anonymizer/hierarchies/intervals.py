@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
 from typing import Any, Final
@@ -198,7 +198,12 @@ class EqualFrequencyHierarchy(Hierarchy):
         return True
 
     @override
-    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(
+        self,
+        column: str,
+        cells: Callable[[str], tuple[NDArray[Any], Int]],
+        public: Collection[str] = (),
+    ) -> Hierarchy:
         """The intervals for the numbers of a table."""
         values, codes = cells(column)
         numbers = _numbers(values, column)[codes[codes >= 0]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,11 +41,16 @@ class LearnedHierarchy(Hierarchy):
         return self.declared.needs_table
 
     @override
-    def fit_to(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+    def fit_to(
+        self,
+        column: str,
+        cells: Callable[[str], tuple[NDArray[Any], Int]],
+        public: Collection[str] = (),
+    ) -> Hierarchy:
         """The declared hierarchy; its columns are asked for, which notes that the labels depend on them."""
         for name in self._columns:
             cells(name)
-        return self.declared.fit_to(column, cells)
+        return self.declared.fit_to(column, cells, public)
 
     @override
     def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:

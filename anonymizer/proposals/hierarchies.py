@@ -28,6 +28,7 @@ _LEARNED: Final = (
     "no differential privacy is claimed for what rests on them; write public ones and delete learned_from to "
     "have it"
 )
+_NUMBERED: Final = "A name is released: those of values beyond short codes have numbers for now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,8 @@ def suggest_hierarchy(table: Table, profile: Profile, target: str | None) -> Sug
     if profile.look != "number" and target is not None and _FEW < len(texts) <= _VALUES:
         return Suggestion(
             {"correlation": target, "groups": _counts(len(texts))},
-            f"values that have to do alike with {target} are joined first; built anew of each table",
+            f"values that have to do alike with {target} are joined first; built anew of each table. "
+            f"{_NUMBERED}",
         )
     rows = [[text, ANY] for text in texts] or [[ANY, ANY]]  # a column without a value has a hierarchy too
     return Suggestion({"rows": rows}, "a value, or nothing")
@@ -158,8 +160,8 @@ def _categories(table: Table, profile: Profile, target: str | None) -> Suggestio
     rows = found.rows if isinstance(found, ValueHierarchy) else ()
     return Suggestion(
         {"rows": [list(row) for row in rows], LEARNED_FROM: [profile.name, target]},
-        f"values that have to do alike with {target} are joined: rename them. Groups are taken from the "
-        f"data: {_LEARNED}",
+        f"values that have to do alike with {target} are joined: give their groups names. {_NUMBERED}. "
+        f"Groups are taken from the data: {_LEARNED}",
     )
 
 

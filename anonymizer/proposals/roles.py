@@ -69,7 +69,8 @@ def propose_roles(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE
                 one, role="quasi_identifiers", why="tells rows apart better than others"
             )
     if not any(one.role == "quasi_identifiers" for one in found.values()):
-        given = [one for one in found.values() if one.profile.look != "nested"]
+        whole = [one for one in found.values() if one.profile.look != "nested"]
+        given = [one for one in whole if not (one.profile.naming or one.profile.numbering)]
         least = min(given, key=lambda one: (one.profile.distinction, one.role == "sensitive"), default=None)
         if least is not None:
             found[least.profile.name] = replace(
@@ -171,7 +172,7 @@ def _role(profile: Profile) -> tuple[Role, str]:
     found = profile.identifying
     is_quasi = is_date or "quasi_identifiers" in called
     looks_given_out = found and not is_date and (not is_known or "look like" in found)
-    looks_given_out = looks_given_out or (found == GIVEN_OUT and not is_quasi)
+    looks_given_out = looks_given_out or (GIVEN_OUT in found and not is_quasi)
     rules: tuple[tuple[object, Role, str], ...] = (
         (looks_given_out, "identifiers", f"holds values that {found}"),
         (profile.singling and (is_key or not is_known), "identifiers", profile.singling),

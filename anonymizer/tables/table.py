@@ -342,7 +342,9 @@ class Table:
             return cells
 
         fitted = {
-            name: one.fit_to(name, cells_for(name)) if name in self.names else one
+            name: one.fit_to(name, cells_for(name), self.schema.of(name).categories or ())
+            if name in self.names
+            else one
             for name, one in hierarchies.items()
         }
         provenance = TableProvenance.of(self.names, self.schema, learned)

@@ -74,6 +74,8 @@ _MOST_OF_ONE: Final = 3
 """Words of a text that is the name of one person, and not of a school or a street."""
 _MANY: Final = 12
 """Different texts in small letters from which on those in a column called like persons are no categories."""
+_OF_SMALL: Final = 3
+"""Of so many texts in small letters one must be a listed name for them to be names, where they are fewer."""
 _CODE: Final = 3
 """So many capitals alone are a code."""
 _OF_THINGS: Final = ("科", "者", "員", "医", "師", "職", "婦", "課", "型", "級", "年", "組", "回", "歳")
@@ -111,15 +113,18 @@ def names_bearers(counts: Mapping[str, int]) -> bool:
     """Whether cells of a column that is called like persons, as `Patient`, are names; listed or not.
 
     They are, unless they show that they are something else: half of the different ones, and of all, that name
-    anybody or anything are codes, words in small letters, or hold a word that says what a person is, has or
-    does (`[things]` of `person_names.toml`). One that is hardly anything but a name is enough. Nothing is
-    said of cells as `unknown`.
+    anybody or anything are codes, words in small letters (unless a third of these are listed names), or hold
+    a word that says what a person is, has or does (`[things]` of `person_names.toml`). One that is hardly
+    anything but a name is enough. Nothing is said of cells as `unknown`.
 
     Args:
         counts: how often each text occurs.
     """
     told = {text: count for text, count in counts.items() if _SIGNS.sub("", _plain(text)) not in _nobody()}
-    named = {text for text in told if is_name(text) or _may_be_name(text, len(told) > _MANY)}
+    known = {text for text in told if is_name(text)}
+    small = {text for text in told if _bare(text)[0].islower() and _may_be_name(text, is_small=True)}
+    is_small = len(told) > _MANY or _OF_SMALL * len(small & known) >= len(small)
+    named = known | {text for text in told if _may_be_name(text, is_small=is_small)}
     if any(_is_clear(text) or _bare(text)[1] for text in named):
         return True
     of_cells = 2 * sum(told[text] for text in named) >= sum(told.values())
@@ -221,12 +226,12 @@ def _is_clear(text: str) -> bool:
     return any(one in given and other in surnames for one, other in pairs)
 
 
-def _may_be_name(text: str, is_many: bool) -> bool:
+def _may_be_name(text: str, *, is_small: bool) -> bool:
     """Whether a text in a column called like persons can be a name, as nothing shows otherwise.
 
     Args:
         text: of a cell.
-        is_many: whether there are so many different ones that words in small letters are no categories.
+        is_small: whether names are written in small letters, as words that are categories are.
     """
     plain = _bare(text)[0]
     words = _WORDS.findall(plain)
@@ -240,7 +245,7 @@ def _may_be_name(text: str, is_many: bool) -> bool:
     if _EASTERN.search(plain):
         joined = "".join(_BETWEEN.sub(" ", plain).split())
         return len(joined) <= _LONGEST_EASTERN and not joined.endswith(_OF_THINGS)
-    return is_many or not plain.islower()
+    return is_small or not plain.islower()
 
 
 def _alone(texts: Collection[str]) -> set[str]:

@@ -16,14 +16,19 @@ from anonymizer.documents.direct.gazetteers import words_of, words_of_list
 from anonymizer.documents.direct.lexicon import NOUN, is_common
 from anonymizer.documents.languages.vocabulary import FUNCTION_WORDS
 from anonymizer.documents.texts.text import Language
+from commons.tabular.check_digits import (
+    is_card,
+    is_health_card,
+    is_health_insured,
+    is_my_number,
+    is_of_register,
+)
 from commons.tabular.column_names import label_words
 from commons.tabular.person_names import given_names, surnames
 
 Check = Callable[[str], int]
 
 _SHORTEST_IBAN: Final = 15
-_WEIGHTS: Final = (6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
-"""Of the digits of an individual number (My Number Act, ordinance 85 of 2014, article 5)."""
 
 _ABBREVIATIONS: Final = frozenset(
     {"U.S.", "U.K.", "U.N.", "E.U.", "E.C.", "A.D.", "B.C.", "A.M.", "P.M.", "U.S.A."}
@@ -93,10 +98,8 @@ def _surnames() -> frozenset[str]:
 
 
 def luhn(text: str) -> int:
-    """A number of a payment card: 13 to 19 digits whose Luhn sum (ISO/IEC 7812-1, annex B) is 0 modulo 10."""
-    digits = [int(one) for one in text if one.isdigit()]
-    doubled = [one if at % 2 == 0 else sum(divmod(2 * one, 10)) for at, one in enumerate(reversed(digits))]
-    return len(text) if len(set(digits)) > 1 and sum(doubled) % 10 == 0 else 0
+    """A number of a payment card, with its check digit."""
+    return len(text) if is_card("".join(filter(str.isdigit, text))) else 0
 
 
 def iban(text: str) -> int:
@@ -120,10 +123,24 @@ def address(text: str) -> int:
 
 
 def my_number(text: str) -> int:
-    """A Japanese individual number: 12 digits, of which the last one checks the others."""
-    digits = [int(one) for one in text if one.isdigit()]
-    rest = sum(weight * digit for weight, digit in zip(_WEIGHTS, digits[:11], strict=True)) % 11
-    return len(text) if digits[11] == (0 if rest <= 1 else 11 - rest) else 0
+    """A Japanese individual number, with its check digit."""
+    return len(text) if is_my_number("".join(filter(str.isdigit, text))) else 0
+
+
+def health_card(text: str) -> int:
+    """A number of a European health insurance card."""
+    return len(text) if is_health_card("".join(filter(str.isdigit, text))) else 0
+
+
+def health_insured(text: str) -> int:
+    """A German number of somebody insured, with its check digit."""
+    return len(text) if is_health_insured("".join(filter(str.isalnum, text))) else 0
+
+
+def register(text: str) -> int:
+    """A French number of the register of persons with its key, or thirteen digits of one in parts."""
+    number = "".join(filter(str.isalnum, text))
+    return len(text) if is_of_register(number) or (len(number) == 13 and len(text) > 13) else 0
 
 
 def phone(text: str) -> int:

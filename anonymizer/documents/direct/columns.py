@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from typing import Final
 
+from anonymizer.documents.direct.fields import asks_for
 from anonymizer.documents.direct.gazetteers import words_of
 from anonymizer.documents.texts.text import Language, Span, TableSpans
+from commons.tabular.person_names import names_bearers
 
 _PARTS: Final = {"|": r"[^|\n]*", ";": r"[^;\n]*", "\t": r"[^\t\n]*", ",": r'"[^"\n]*"(?=,|$)|[^,\n]*'}
 """Cells by what parts them. Blanks part words, too."""
@@ -94,9 +96,9 @@ def _below(table: Sequence[Sequence[_Cell]], language: Language) -> Iterator[Spa
     """The cells below the headings."""
     head, *rows = table
     for at, heading in enumerate(head):
-        if not _is_field(heading.said, language):
-            continue
         below = [row[at] for row in rows if at < len(row)]
+        if not _is_field(heading.said, language) and not _heads_names(heading.said, below):
+            continue
         if _are_labels([cell.said for cell in below], language):
             continue  # a form: labels stand one below the other, and what they say beside them
         for cell in below:
@@ -106,6 +108,11 @@ def _below(table: Sequence[Sequence[_Cell]], language: Language) -> Iterator[Spa
                 if is_name and not _is_field(said, language) and not _is_heading(said, language):
                     start = cell.start + line.start() + len(line[0]) - len(line[0].lstrip())
                     yield start, start + len(said)
+
+
+def _heads_names(heading: str, below: Sequence[_Cell]) -> bool:
+    """Whether a heading is one of names or of persons in tables of data, with names below it."""
+    return bool(asks_for(heading)) and names_bearers(Counter(cell.said for cell in below if cell.said))
 
 
 def _are_labels(below: Sequence[str], language: Language) -> bool:

@@ -15,6 +15,7 @@ from typing import Final
 
 from anonymizer.documents.direct import checks
 from anonymizer.documents.direct.columns import named_cells
+from anonymizer.documents.direct.fields import named_fields
 from anonymizer.documents.direct.found import Found, Kind
 from anonymizer.documents.direct.gazetteers import language_file
 from anonymizer.documents.texts.text import LANGUAGES, Document, Language, Word
@@ -144,5 +145,8 @@ class Rules:
         ]
         hits += [
             Found(start, end, "PERSON", "column") for start, end in named_cells(document.text, self.language)
+        ]
+        hits += [
+            Found(start, end, "PERSON", "field") for start, end in named_fields(document.text, self.language)
         ]
         return _outermost(hits)

@@ -8,7 +8,9 @@ from itertools import product
 import docx
 import pytest
 
+from anonymizer.documents.direct import checks
 from anonymizer.documents.direct.columns import named_cells
+from anonymizer.documents.direct.fields import named_fields
 from anonymizer.documents.first_pass import Reading
 from anonymizer.documents.formats.registry import format_of
 from anonymizer.documents.languages.detect import tagger_of
@@ -176,6 +178,103 @@ def test_a_field_for_a_name_holds_one(form: str, name: str, language: str) -> No
         "ja": "食事は全量摂取した。",
     }
     assert hides(f"{form.format(name)}\n{rest[language]}", name, language)
+
+
+LABELS = {
+    "de": "Versicherungsnehmer Sorgeberechtigte Überweiser Operateur Mandant Notfallkontakt Vorname(n)",
+    "fr": "Souscripteur Curateur Anesthésiste Bailleur Défunte Expéditeur Usager Signataire Prénom(s)",
+    "en": "Cardholder Guarantor Inmate Recipient Caseworker Tenant Debtor Alias Forename(s)",
+    "ja": "受診者 身元引受人 記入者 立会人 術者 入居者 喪主 会員名 氏名(カナ)",
+}
+BESIDE = {
+    "de": ("Kurz", "Lang"),
+    "fr": ("Petit", "Blanc Rose"),
+    "en": ("May", "Frost, Amber"),
+    "ja": ("南", "大空 海"),
+}
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "language"),
+    [
+        *((label, name, one) for one in BESIDE for label in LABELS[one].split() for name in BESIDE[one]),
+        ("Gesetzlicher Vertreter", "Kurz", "de"),
+        ("Diktiert von", "Lang", "de"),
+        ("Rédigé par", "Petit", "fr"),
+        ("Registered keeper", "May", "en"),
+        ("Name", "rosa klein", "de"),
+        ("Surname", "young", "en"),
+        ("Nom", "petit, rose", "fr"),
+    ],
+)
+def test_a_label_that_a_column_of_names_may_have_is_one_of_a_form(
+    label: str, name: str, language: Language
+) -> None:
+    """Labels that the rules do not list: names that are words stayed beside them, and small letters."""
+    text = f"x\n{label}: {name}\nx"
+    assert [text[slice(*span)] for span in named_fields(text, language)] == [name]
+
+
+@pytest.mark.parametrize(
+    "text", ["Halter | {}", "| Halter: | {} |", "Halter\t{}", "Halter    {}", "1  Halter: {}, 3 Tiere"]
+)
+def test_a_label_in_a_cell_is_one_of_a_form(text: str) -> None:
+    found = named_fields(f"x\n{text.format('Kurz')}\nx", "de")
+    assert [span[1] - span[0] for span in found] == [4]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Kontakt: Telefon\nKunde: siehe oben\nHalter: Kunde\nGast   Alter   Zimmer", "de"),
+        ("Name: siehe oben\nOperateur: unbekannt\nMitglied: nein", "de"),
+        ("Subject: May Report\nMember since 2001\nDoctor: Take these twice", "en"),
+        ("Tenant: the owner is away\nRecipient: none\nName\tAge\tWard", "en"),
+        ("Bailleur : le syndic\nUsager : inconnu", "fr"),
+        ("記入者：担当者\n保険者：国民健康保険組合連合会\n対象者：全員", "ja"),
+    ],
+)
+def test_beside_a_label_what_shows_that_it_is_no_name_stays(text: str, language: Language) -> None:
+    assert list(named_fields(text, language)) == []
+
+
+def test_columns_of_a_table_may_be_headed_like_those_of_data() -> None:
+    text = "Zeile;Versicherungsnehmer;Kontakt\n1;Kurz;Telefon\n2;Lang;Post"
+    assert [text[slice(*span)] for span in named_cells(text, "de")] == ["Kurz", "Lang"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "language"),
+    [
+        ("Seine Karte 80276 00000 1234567890 war abgelaufen.", "80276 00000 1234567890", "de"),
+        ("The card 8027 6000 0012 3456 7890 was valid.", "8027 6000 0012 3456 7890", "en"),
+        ("Die Nummer A123 456 780 steht dort.", "A123 456 780", "de"),
+        ("Vers. A 12345678 0", "A 12345678 0", "de"),
+        ("Il porte 1.85.05.2A.006.084.35 sur lui", "1.85.05.2A.006.084.35", "fr"),
+        ("Card 4111.1111.1111.1111 was used.", "4111.1111.1111.1111", "en"),
+        ("記号　い－１２　番号　３４５", "い－１２", "ja"),
+    ],
+)
+def test_numbers_of_cards_and_of_health_insurance(text: str, number: str, language: Language) -> None:
+    assert hides(text, number, language)
+
+
+@pytest.mark.parametrize(
+    ("check", "number", "others"),
+    [
+        (checks.health_insured, "A 123 456 780", ("A123456781", "B123456780")),
+        (checks.register, "255081416802538", ("255081416802539", "2550814168025")),
+        (checks.register, "1 85 05 2A 006 084 35", ("1 85 05 2B 006 084 35",)),
+        (
+            checks.health_card,
+            "80 276 00000 1234567890",
+            ("80999000001234567890", "8127600000123456789"),
+        ),
+    ],
+)
+def test_check_digits_of_health_insurance(check: checks.Check, number: str, others: tuple[str, ...]) -> None:
+    assert check(number) == len(number)
+    assert not any(map(check, others))
 
 
 def test_other_fields_and_headings_are_no_names() -> None:

@@ -178,6 +178,49 @@ def test_groups_by_correlation_by_a_specification(tmp_path, run):
     assert set(pd.read_csv("out.csv")["code"]) == {"{a, b}", "{c, d, e}"}
 
 
+RELATIVES = ("weber ulm", "klein neu-ulm", "roth senden", "bauer blaubeuren", "wolf ehingen")
+CORRELATED = {
+    "roles": {"quasi_identifiers": ["of"], "sensitive": ["income"]},
+    "hierarchies": {"of": {"correlation": "income", "groups": [2]}},
+    "steps": [{"method": "generalization", "levels": {"of": 1}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "columns", "labels"),
+    [
+        (RELATIVES, {}, {"group 1 of 2", "group 2 of 2"}),
+        (tuple(f"4711-08{i}" for i in range(5)), {}, {"group 1 of 2", "group 2 of 2"}),
+        (("Kim", "Ota", "Ulm", "May", "Roy"), {}, {"group 1 of 2", "group 2 of 2"}),
+        (("山田", "佐藤", "鈴木", "南", "東"), {}, {"group 1 of 2", "group 2 of 2"}),
+        (
+            ("group 1 of 2", "group 2 of 2", "Rosa Klein", "Kurz", "Lang"),
+            {},
+            {"group of groups 1 of 2", "group of groups 2 of 2"},
+        ),
+        (
+            RELATIVES,
+            {"of": {"type": "category", "categories": [*RELATIVES]}},
+            {"{klein neu-ulm, weber ulm}", "{bauer blaubeuren, roth senden, wolf ehingen}"},
+        ),
+        (("F32.1", "I21.9", "NL", "m", "80331"), {}, {"{F32.1, I21.9}", "{80331, NL, m}"}),
+    ],
+    ids=["texts", "long codes", "short names", "two characters", "of a release", "declared", "short codes"],
+)
+def test_a_learned_group_is_named_by_values_that_are_public_alone(tmp_path, values, columns, labels):
+    """The name of a group listed its values, so that a release of groups told every value of the column."""
+    parts = (0.9, 0.85, 0.1, 0.12, 0.1)
+    rows = [
+        (value, "high" if i / 100 < part else "low")
+        for value, part in zip(values, parts, strict=True)
+        for i in range(100)
+    ]
+    frame = pd.DataFrame(rows, columns=["of", "income"])
+    read = spec.parse({**CORRELATED, "columns": columns}, tmp_path)
+    release = read.pipeline().release(Table.of(frame).declare(read.roles, read.hierarchies, read.schema))
+    assert set(release.native["of"]) == labels
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_gap_as_a_value_is_a_category_of_the_hierarchy(library):
     ages = [20.0, 21.0, None, 22.0, None, 23.0] * 5

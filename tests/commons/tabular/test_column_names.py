@@ -225,6 +225,23 @@ def test_shortened_words_for_other_things_are_no_names(name):
     [
         *("Patient", "Patientin", "Hausarzt", "Beh. Arzt", "Herr/Frau", "Sig.", "sig.ra", "Mme/M.", "usager"),
         *("médecin traitant", "medico curante", "signed_by", "erfasst von", "患者", "世帯主", "Angehörige"),
+        *(
+            "caseworker",
+            "case_worker",
+            "Social worker",
+            "Sozialarbeiterin",
+            "Therapeut",
+            "avocat",
+            "sage-femme",
+        ),
+        *(
+            "trabajadora social",
+            "assistente sociale",
+            "maatschappelijk werker",
+            "ケアマネジャー",
+            "相談員",
+            "supervisor",
+        ),
     ],
 )
 def test_a_column_can_be_called_like_persons_alone(name):
