@@ -23,8 +23,8 @@ FILE = click.Path(path_type=Path)
 def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as_json: bool) -> None:
     """Propose a specification for DATA: roles, hierarchies and a first step, with comments.
 
-    It is tried on the table: the release that it makes passes the gate. Whether the roles are right only you
-    can know.
+    It is tried on the table: the release that it makes passes the gate. Where no column can become coarser it
+    has no step, and releases nothing. Whether the roles are right only you can know.
     """
     check_distinct_paths(data, output_path)
     check_writable(output_path)
@@ -78,9 +78,10 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
         emit(values, [text.rstrip("\n")], as_json=as_json)
         return
     release = "release.csv" if data.name != "release.csv" else "anonymized.csv"
-    lines = [
-        f"{output_path}: the specification; read and correct it",
-        f"then: duetto anonymize {quote(str(data))} --spec {quote(str(output_path))} "
-        f"-o {release} --report report.html",
-    ]
+    lines = [f"{output_path}: the specification; read and correct it"]
+    if proposal.method:
+        lines.append(
+            f"then: duetto anonymize {quote(str(data))} --spec {quote(str(output_path))} "
+            f"-o {release} --report report.html"
+        )
     emit(values, lines, as_json=as_json)

@@ -20,7 +20,7 @@ from anonymizer.gate.names import inspect_names
 from anonymizer.gate.order import order_reveals
 from anonymizer.gate.pairs import inspect_pairs
 from anonymizer.gate.relations import dense_codes, determines, determines_both_ways
-from anonymizer.gate.traces import CODED, find_in_headers, find_reencoded, looks_like_an_identifier
+from anonymizer.gate.traces import CODED, GIVEN_OUT, find_in_headers, find_reencoded, looks_like_an_identifier
 from anonymizer.gate.views import EMPTY, ColumnView, View
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.tables.encoding import Codes, encode
@@ -304,7 +304,7 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
         part = stay.get(column.name, column)
         left = looks_like_an_identifier(part)
         words = looks_like_an_identifier(column) or left
-        known = column.name in roles.sensitive and "numbers" in str(words)
+        known = column.name in roles.sensitive and "numbers" in str(words) and GIVEN_OUT not in str(words)
         known |= column.name in (*roles.identifiers, *roles.quasi_identifiers)
         known |= CODED in str(words) and CODED not in str(
             left

@@ -1,4 +1,4 @@
-"""Columns that are called like identifiers, hold names of persons, or single out most rows.
+"""Columns that are called like identifiers, hold names or numbers of persons, or single out most rows.
 
 What protects groups says nothing of them: sixty rows of one surname are alike, and all of one family.
 """
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.forms import name_form, name_number
+from anonymizer.gate.kept import believed_rows
 from anonymizer.gate.nested import parts_of
+from anonymizer.gate.persons import FEW_PERSONS, numbers_person
 from anonymizer.gate.traces import MIN_VALUES, NEARLY_ALL, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
@@ -31,12 +33,11 @@ MOST: Final = 0.5
 """Part of the rows that have a value of their own from which on a column singles out most rows."""
 MANY: Final = 60
 """Values beyond which a column that is called a number or a key is taken for one."""
-FEW_PERSONS: Final = 10
-"""The same where it is called one of persons, such as `patient_id`: of these a value is somebody."""
-
 OF_NAMES: Final = "holds names of persons"
 """What is said of a column by names in its cells, of which several equal ones need not be one person."""
 _OF_NAMES: Final = ("surname", "given_name", "full_name")
+_LEFT: Final = 0.01
+"""Part of the rows in which a quasi-identifier that is a number of persons may leave as it was."""
 _ALL: Final[Mapping[str, Bool]] = {}
 _NOTHING: Final = frozenset({"", ANY, GAP})
 _TRUTHS: Final = frozenset(
@@ -194,16 +195,42 @@ def inspect_names(
         hint = _hint(name)
         known = name in quasi
         looked = tell if known else looks_like_an_identifier(original) is None
+        has_role = roles is not None and name in roles.sensitive
         if words is None and roles is not None and looked:
-            has_role = name in roles.sensitive
             most = 1 if known or has_role else 2  # two rows that a step made alike are k = 2, and no person
             words = singles_out(original, kept.get(name), has_role=has_role, whole=whole, most=most)
             if known:
                 hint = _hint_of_unchanged(name)
             elif not original.is_text:
                 hint = _hint_of_values(name)
+        if words is None and roles is not None and (looked or has_role):
+            words = _of_person(column, original, before, roles, kept)
+            hint = _hint_of_number(name)
         if words is not None:
             yield Finding(RULE, name, f"Column {name} {words}.", hint)
+
+
+def _of_person(
+    column: ColumnView,
+    original: ColumnView,
+    before: Mapping[str, ColumnView],
+    roles: Roles,
+    kept: Mapping[str, Bool],
+) -> str | None:
+    """Why a column of no role, a sensitive one or a quasi-identifier is a number of persons.
+
+    A quasi-identifier counts if it is left in few rows too: of five rows of one person a step that joins
+    rows alike leaves the number. Where `person` is given, no step joins them.
+    """
+    name, known = column.name, column.name in roles.quasi_identifiers
+    if known and roles.person:
+        return None
+    left = original.codes >= 0
+    if name in kept:
+        left &= believed_rows(column, kept[name])
+    if int(left.sum()) <= (_LEFT if known else MOST) * len(left):
+        return None
+    return numbers_person(original, before.values(), is_measured=name in roles.sensitive)
 
 
 def _some(column: ColumnView, texts: list[str], most: int) -> dict[str, int]:
@@ -225,6 +252,13 @@ def _hint_of_values(name: str) -> str:
         f"Give {name} the role that it has ([roles]): sensitive if nobody knows it beforehand, as of "
         "laboratory values, and it is released as it is; quasi_identifiers, with a hierarchy, if somebody "
         f"may; identifiers to take it out. Or, if it finds nobody, {describe_acceptance(name)}"
+    )
+
+
+def _hint_of_number(name: str) -> str:
+    return (
+        f"Name {name} among the identifiers, which takes it out: no other role protects it. Or, if it "
+        f"finds nobody, {describe_acceptance(name)}"
     )
 
 

@@ -77,8 +77,14 @@ def determines_both_ways(one: Int, other: Int) -> bool:
     return bool(ways + _log_choices(len(one), lost) < np.log(CHANCE))
 
 
-def determines(one: Int, other: Int) -> bool:
-    """Whether the value of the first column tells that of the second in nearly every row."""
+def determines(one: Int, other: Int, share: float = EXACTLY) -> bool:
+    """Whether the value of the first column tells that of the second in nearly every row.
+
+    Args:
+        one: that tells.
+        other: that is told.
+        share: of the rows beyond those of the commonest value that must agree.
+    """
     one, other = pair_codes(one, other)
     if not len(one):
         return False
@@ -88,7 +94,7 @@ def determines(one: Int, other: Int) -> bool:
     lost = len(one) - int(counts[heads].sum())
     totals = np.bincount(other)
     loose = len(one) - int(totals.max())
-    if lost > (1 - EXACTLY) * loose or not loose:
+    if lost > (1 - share) * loose or not loose:
         return False
     sizes = np.bincount(one)
     shared = sizes[firsts[heads]] > 1

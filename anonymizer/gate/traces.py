@@ -29,6 +29,12 @@ NEARLY_ALL: Final = 0.9
 CODED: Final = "with the digits of codes that differ in nearly every row"
 """How numbers are called that were hardly measured."""
 
+GIVEN_OUT: Final = "as numbers given out one by one do"
+"""How it is said of numbers of which few between the least and the largest are left out."""
+
+_DENSE: Final = 4
+"""Numbers of a range for each that occurs, up to which they were given out one by one: amounts of a table
+from which equal rows were taken out differ too."""
 _SHORTEST: Final = 4
 _CUT: Final = 8
 _HASHED: Final = 4_000
@@ -93,7 +99,13 @@ def _of_numbers_given_out(column: ColumnView) -> str:
     span = int(whole.max()) - int(whole.min()) + 1
     if rows * (rows - 1) / 2 / span <= -np.log(CHANCE):
         return ""
-    return "are whole numbers that are all different and lie close together, as numbers given out do"
+    words = GIVEN_OUT if lie_densely(whole) else "as numbers given out do"
+    return f"are whole numbers that are all different and lie close together, {words}"
+
+
+def lie_densely(whole: Int) -> bool:
+    """Whether different whole numbers leave few between the least and the largest out."""
+    return int(whole.max()) - int(whole.min()) < _DENSE * len(whole)
 
 
 def _of_single_values(column: ColumnView) -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.gate.looks import MAX_ROWS
 from anonymizer.gate.names import mostly_alone, names_persons, singles_out
 from anonymizer.gate.nested import parts_of
+from anonymizer.gate.persons import numbers_person
 from anonymizer.gate.traces import looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.days import day
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.tables.table import Table
+from commons.tabular.column_names import kinds_of
 
 Int = NDArray[np.int64]
 
@@ -56,6 +60,7 @@ class Profile:
         identifying: why its values look like those of an identifier; empty if they do not.
         naming: why its name or its cells are those of persons; empty if they are not.
         singling: why it finds persons though it names none; empty if nothing says so.
+        numbering: why it is a number of persons, whatever it is called; empty if nothing says so.
         date_formats: of dates that can be read in more than one way, those by which all can be read.
     """
 
@@ -69,6 +74,7 @@ class Profile:
     identifying: str
     naming: str = ""
     singling: str = ""
+    numbering: str = ""
     date_formats: tuple[str, ...] = ()
 
     @property
@@ -80,6 +86,11 @@ class Profile:
     def repetition(self) -> float:
         """Rows of a value on average; 0 without a value."""
         return float(self.counts.mean()) if len(self.counts) else 0.0
+
+    @property
+    def is_called_sensitive(self) -> bool:
+        """Whether its name is that of what an attacker wants to learn."""
+        return any(kind.role == "sensitive" for kind in kinds_of(self.name))
 
     @property
     def is_mostly_alone(self) -> bool:
@@ -129,6 +140,22 @@ def profile(table: Table, name: str) -> Profile:
         singling=singles_out(view) or "",
         date_formats=formats,
     )
+
+
+def with_numbering(table: Table, profiles: Sequence[Profile]) -> list[Profile]:
+    """The profiles with what the columns beside them tell: which are numbers of persons."""
+    part = table if len(table) <= MAX_ROWS else table.take(np.arange(MAX_ROWS))
+    views = {one.name: ColumnView.of(part, one.name) for one in profiles if one.look != "nested"}
+    return [
+        replace(
+            one,
+            numbering=numbers_person(views[one.name], views.values(), is_measured=one.is_called_sensitive)
+            or "",
+        )
+        if one.name in views
+        else one
+        for one in profiles
+    ]
 
 
 def separation(sizes: Int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -18,7 +19,7 @@ from anonymizer.gate.names import RULE
 from anonymizer.gate.relations import determines_both_ways
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggest_hierarchy
-from anonymizer.proposals.profiles import Profile, profile, together
+from anonymizer.proposals.profiles import Profile, profile, together, with_numbering
 from anonymizer.proposals.roles import (
     Proposed,
     needs_guess,
@@ -40,6 +41,12 @@ MAX_FREE: Final = 5
 """Columns without a role, or with a guessed one, from which on what they single out together is said."""
 _CHOICES: Final = 100_000
 _SMALL: Final = 60
+_SPELLING: Final = re.compile(r"[\W_]+")
+_NO_STEP: Final = (
+    "No column could be proposed as a quasi-identifier, and so no step: this draft says what to take out, "
+    "and releases nothing. Give the columns that an attacker may know that role, with hierarchies, and "
+    "write a step; or add columns."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class Proposal:
         columns: roles in the order of the table.
         hierarchies: of the quasi-identifiers.
         figures: distinction and separation of growing sets of quasi-identifiers, the best first.
-        method: of the step that is proposed.
+        method: of the step that is proposed; empty for none, where no column can become coarser.
         k: of the step.
         rows: of the table.
         loose: rows that the columns without a role, or with a guessed one, together single out.
@@ -77,7 +84,9 @@ class Proposal:
             self.doubt,
             caution_of_sums(self.sums),
             lost_by_limits(self.dialect.writing.missing_tokens),
+            "" if self.method else _NO_STEP,
             self._of_persons(),
+            self._of_spellings(),
             self._of_short_years(),
             self._of_free(),
         )
@@ -93,6 +102,20 @@ class Proposal:
         return (
             f"k counts rows, and an identifier has up to {int(found.counts.max()):,} rows of one value, so "
             f"that rows alike may be those of one person: if so{gaps}, write {entry} below [roles]."
+        )
+
+    def _of_spellings(self) -> str:
+        """Where values that say whose a row is differ by how they are written alone."""
+        if self.person is None:
+            return ""
+        texts = self.person.texts
+        meant = len({_SPELLING.sub("", text.casefold()) for text in texts})
+        if meant == len(texts):
+            return ""
+        return (
+            f"The {len(texts):,} values of {self.person.name}, each of which counts as a person of its own, "
+            f"are {meant:,} without regard to capitals, blanks, points and hyphens: if those are the same "
+            "persons, write them alike in the source, or k counts some of them twice."
         )
 
     def _of_short_years(self) -> str:
@@ -136,12 +159,16 @@ class Proposal:
         if self.person is not None and self.person.missing:
             found["columns"][self.person.name] = {"missing": "drop"}
         found["hierarchies"] = {name: dict(one.declared) for name, one in self.hierarchies.items()}
-        found["steps"] = [{"method": self.method, "k": self.k}]
+        found["steps"] = [{"method": self.method, "k": self.k}] if self.method else []
         return {key: value for key, value in found.items() if value}
 
     @property
     def specification(self) -> Spec:
-        """The specification, checked."""
+        """The specification, checked.
+
+        Raises:
+            SpecError: it has no step.
+        """
         return parse(self.document, Path(), "the proposal")
 
 
@@ -154,14 +181,16 @@ def propose(table: Table, dialect: Dialect, doubt: str = "") -> Proposal:
         doubt: what to know of how the file was read.
 
     Raises:
-        TableError: it has fewer than two rows, or no column that could be protected.
+        TableError: it has fewer than two rows.
     """
     if len(table) < 2:
         raise TableError(f"The table has {len(table)} rows.", "Give the whole table: nobody hides alone.")
-    profiles = [profile(table, name) for name in table.names]
+    profiles = with_numbering(table, [profile(table, name) for name in table.names])
     columns = tuple(propose_roles(profiles, _copies(table, profiles)))
     while True:  # each round moves a column nearer to being taken out
         found = _proposal(table, dialect, columns)
+        if not found.method:
+            return replace(found, columns=with_guesses(columns), doubt=doubt, sums=sums_of(table))
         better = _correct(table, found)
         if better == columns:
             # only now, as the gate asks less of sensitive columns than of those without a role
@@ -188,18 +217,13 @@ def _profiles(columns: Sequence[Proposed], role: Role) -> list[Profile]:
 
 def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> Proposal:
     quasi = _profiles(columns, "quasi_identifiers")
-    if not quasi:
-        raise TableError(
-            "No column could be proposed as a quasi-identifier.",
-            "Write a specification by hand, or add columns.",
-        )
     hierarchies = {one.name: suggest_hierarchy(table, one, _target(columns, one)) for one in quasi}
     return Proposal(
         dialect=dialect,
         columns=columns,
         hierarchies=hierarchies,
         figures=_figures(table, quasi),
-        method=_method(table, tuple(one.name for one in quasi), hierarchies),
+        method=_method(table, tuple(one.name for one in quasi), hierarchies) if quasi else "",
         k=max(2, min(K, len(table) // 2)),
         rows=len(table),
         loose=_alone(table, _free(columns)),

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from anonymizer.gate.forms import IN_SOME
-from anonymizer.gate.names import FEW_PERSONS, OF_NAMES
+from anonymizer.gate.names import OF_NAMES
+from anonymizer.gate.persons import FEW_PERSONS, OF_EACH_PERSON
+from anonymizer.gate.traces import GIVEN_OUT
 from anonymizer.proposals.profiles import Profile
 from commons.tabular.column_names import Role, is_called, kinds_of
 
@@ -67,7 +69,8 @@ def propose_roles(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE
                 one, role="quasi_identifiers", why="tells rows apart better than others"
             )
     if not any(one.role == "quasi_identifiers" for one in found.values()):
-        given = [one for one in found.values() if one.profile.look != "nested"]
+        whole = [one for one in found.values() if one.profile.look != "nested"]
+        given = [one for one in whole if not (one.profile.naming or one.profile.numbering)]
         least = min(given, key=lambda one: (one.profile.distinction, one.role == "sensitive"), default=None)
         if least is not None:
             found[least.profile.name] = replace(
@@ -104,11 +107,9 @@ def person_of(columns: Sequence[Proposed]) -> Profile | None:
 
     A few rows may say nothing of whose they are: they are to be left out.
     """
-    return _most_values(
-        one
-        for one in _repeating(columns)
-        if one.missing <= _NOBODYS * one.counts.sum() and is_called(one.name, "person")
-    )
+    found = [one for one in _repeating(columns) if one.missing <= _NOBODYS * one.counts.sum()]
+    called = _most_values(one for one in found if is_called(one.name, "person"))
+    return called or _most_values(one for one in found if one.numbering.startswith(OF_EACH_PERSON))
 
 
 def perhaps_person(columns: Sequence[Proposed]) -> Profile | None:
@@ -126,7 +127,8 @@ def _repeating(columns: Sequence[Proposed]) -> Iterator[Profile]:
     """The identifiers of which a value has several rows: numbers, keys, accounts and the like; no names."""
     for one in columns:
         found = one.profile
-        is_key = found.naming not in ("", OF_NAMES) and IN_SOME not in found.naming
+        is_key = bool(found.numbering)
+        is_key |= found.naming not in ("", OF_NAMES) and IN_SOME not in found.naming
         is_known = is_called(found.name, "identifier", "person", *_ACCOUNTS) or is_key
         if (
             one.role == "identifiers"
@@ -163,13 +165,16 @@ def _role(profile: Profile) -> tuple[Role, str]:
         return "identifiers", "holds lists, records or bytes, of which nothing can be said"
     if profile.naming:
         return "identifiers", profile.naming
+    if profile.numbering:
+        return "identifiers", profile.numbering
     if len(profile.counts) <= 1:
         return "", "has one value at most"
-    looks_given_out = (
-        profile.identifying and not is_date and (not is_known or "look like" in profile.identifying)
-    )
+    found = profile.identifying
+    is_quasi = is_date or "quasi_identifiers" in called
+    looks_given_out = found and not is_date and (not is_known or "look like" in found)
+    looks_given_out = looks_given_out or (GIVEN_OUT in found and not is_quasi)
     rules: tuple[tuple[object, Role, str], ...] = (
-        (looks_given_out, "identifiers", f"holds values that {profile.identifying}"),
+        (looks_given_out, "identifiers", f"holds values that {found}"),
         (profile.singling and (is_key or not is_known), "identifiers", profile.singling),
         (
             profile.look == "text" and profile.repetition < _REPEATED and not called & {"quasi_identifiers"},

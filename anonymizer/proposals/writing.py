@@ -140,6 +140,8 @@ def _whole(profile: Profile) -> bool:
 
 
 def _hierarchies(proposal: Proposal) -> str:
+    if not proposal.hierarchies:
+        return ""
     lines = ["# How values become coarser, level by level.", "[hierarchies]"]
     for name, one in proposal.hierarchies.items():
         if one.note:
@@ -149,6 +151,8 @@ def _hierarchies(proposal: Proposal) -> str:
 
 
 def _steps(proposal: Proposal) -> str:
+    if not proposal.method:
+        return '# [[steps]]\n# method = "local-recoding"\n# k = 5\n'
     sensitive = proposal.names("sensitive")
     lines = [
         "[[steps]]",

@@ -89,3 +89,16 @@ def test_many_gaps_among_the_persons_are_said():
     assert "has up to 5 rows of one value" in told
     assert 'once its 60 empty cells are filled or left out, write person = "PatNr" below [roles]' in told
     assert f"# WARNING: {told}" in write_specification(found, "A release")
+
+
+def test_numbers_that_differ_by_their_spelling_alone_are_said():
+    number = range(240)
+    forms = ("P{:04d}", "p{:04d}", "P-{:04d} ")
+    frame = pl.DataFrame(
+        {"PatNr": [forms[n % 3].format(n // 6) for n in number], "age": [n % 7 for n in number]}
+    )
+    found = propose(Table.of(frame), Dialect())
+    assert found.person is not None
+    [told] = found.warnings
+    assert "The 120 values of PatNr" in told
+    assert "are 40 without regard to capitals, blanks, points and hyphens" in told

@@ -468,3 +468,17 @@ def test_a_release_by_a_proposal_does_not_list_the_texts_of_a_column(tmp_path, r
     left = pl.read_csv("out.csv")["wohnort"]
     assert not any(bed in cell for cell in left for bed in beds)
     assert set(left) & {"group 1 of 2", "group 2 of 2"}
+
+
+def test_a_table_of_identifiers_alone_gets_a_draft_that_releases_nothing(tmp_path, run):
+    """What was found is not lost because no column is left to become coarser."""
+    sur, given = ("Weber", "Schmidt", "Hoffmann", "Klein"), ("Anna", "Peter", "Sabine", "Paul", "Jan")
+    lines = [f"{sur[n % 4]}^{given[n % 5]},{10**7 + n * n * 15_485_863 % 89_999_999}" for n in range(60)]
+    (tmp_path / "data.csv").write_text("\n".join(["x00100010,x00100020", *lines]))
+    out, told = run("anonymize init data.csv -o s.toml")
+    assert "then:" not in out
+    assert "so no step: this draft says what to take out, and releases nothing" in " ".join(told.split())
+    roles = tomllib.loads((tmp_path / "s.toml").read_text())["roles"]
+    assert roles == {"identifiers": ["x00100010", "x00100020"]}
+    _, told = run("anonymize data.csv --spec s.toml -o out.csv", 78)
+    assert "has no steps" in told
