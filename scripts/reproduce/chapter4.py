@@ -165,7 +165,7 @@ def section(figures: Mapping[str, Any], run: str) -> Section:
         "`scripts/reproduce/thesis_chapter4` rebuilds Tables 4.5, 4.6 and 4.7 of the thesis's chapter 4 on "
         "the 32,561 Adult records, `adult_train.csv` in `../shared/data` or `--data`; `--write docs` wrote "
         "this section, `--quick` takes the corners of the tables and few runs.",
-        CHOICES,
+        CHOICES.replace("\n", "\n\n", 1),
     ]
     told = [
         Statement(
