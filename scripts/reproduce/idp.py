@@ -97,7 +97,7 @@ _WINE: Final = (3, 5, 10, 15, 25, 50, 100, 200, 400)
 _ALL: Final = {"Census": _CENSUS, "Wine": _WINE}
 _FEW: Final = {"Census": (3, 10, 100), "Wine": (3, 10, 400)}
 QUICK: Final = Grid(_FEW, {"Census": (10, 100), "Wine": (10, 400)}, 10, {"Census": 2, "Wine": 1}, 2000)
-NORMAL: Final = Grid(_ALL, {"Census": (3, 5, 10, 25, 50, 100), "Wine": (10, 100, 400)}, 100,
+NORMAL: Final = Grid(_ALL, {"Census": (3, 10, 25, 100), "Wine": (10, 400)}, 30,
                      {"Census": 5, "Wine": 3}, 20_000)  # fmt: skip
 FULL: Final = Grid(_ALL, _ALL, 100, {"Census": 10, "Wine": 10}, 20_000)
 

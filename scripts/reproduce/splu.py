@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -58,7 +59,7 @@ probability; the corrected one is Chebyshev's.
 Query = tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """A table and its queries."""
 
@@ -98,10 +99,15 @@ class Study:
                 found[query] = int(np.unpackbits(np.bitwise_and.reduce(hits)).sum(dtype=np.int64))
         return {query: count for query, count in found.items() if count}
 
+    @cache  # noqa: B019 - a few studies that live as long as the script
+    def released(self, gamma: int) -> People:
+        """A release of SPLU-Gen, of which both estimates are made."""
+        made: People = SpluGen(gamma=gamma, random_state=self.seed).fit_transform_table(self.table)
+        return made
+
     def splu(self, gamma: int, *, as_printed: bool = False) -> Answers:
-        """A release of SPLU-Gen."""
-        made = SpluGen(gamma=gamma, random_state=self.seed).fit_transform_table(self.table)
-        return SpluAnswers(made, self.sensitive, gamma, as_printed=as_printed)
+        """What can be asked of a release of SPLU-Gen."""
+        return SpluAnswers(self.released(gamma), self.sensitive, gamma, as_printed=as_printed)
 
     def anatomy(self, l: int) -> Answers:  # noqa: E741 - the name that the literature gives it
         """A release of Anatomy."""
