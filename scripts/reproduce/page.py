@@ -37,10 +37,11 @@ OPEN: Final = "within noise"
 """The verdict where noise decides."""
 INTRO: Final = f"""\
 What the papers print and say, beside what is found here, made by `scripts/reproduce`. A statement **holds**
-if all of the interval of {100 * LEVEL:g} % of the amount by which it holds is above zero, and does **not**
-if all of it is below; else it is {OPEN}, and no verdict is given: each wrong "yes" or "no" has a chance of
-2.5 % at most by the draws that are named. What fails is by fault of the `paper` (see the
-[errata](errata.md)), of other `data` than the paper's, of our `reading` of what it leaves open, or `ours`."""
+if all of the interval of {100 * LEVEL:g} % of the amount by which it holds (column "holds by") is above zero,
+and does **not** if all of it is below; else it is {OPEN}, and no verdict is given. So a wrong "yes" or "no"
+has a chance of about 2.5 %, as far as the draws that are named are independent and their means nearly
+normal. What fails is by fault of the `paper` (see the [errata](errata.md)), of other `data` than the paper's,
+of our `reading` of what it leaves open, or `ours`."""
 
 Margin = tuple[float, float]
 """The interval of the amount by which a statement holds, below zero where it does not."""
