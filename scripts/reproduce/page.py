@@ -202,13 +202,16 @@ class Plot:
                 each.set_xscale("log")
             if "y" in panel.log:
                 each.set_yscale("log")
-            elif min((y for one in panel.series for y in one.y if y is not None), default=-1.0) >= 0:
-                each.set_ylim(bottom=0)
             each.grid(alpha=0.25)
             if self.apart or each in axes[::columns]:
                 each.set_ylabel(panel.up)
             if any(isinstance(value, str) for one in panel.series for value in one.x):
                 each.tick_params(axis="x", labelrotation=30)
+        for each, panel in zip(axes, self.panels, strict=False):
+            heights = [y for one in panel.series for y in one.y if y is not None]
+            # after all panels are drawn: limits of shared axes no longer follow what comes later
+            if "y" not in panel.log and min(heights, default=-1.0) >= 0:
+                each.set_ylim(bottom=0)
         for each in axes[len(self.panels) :]:
             each.set_visible(False)
         figure.legend(legend.values(), legend.keys(), loc="outside right center", fontsize="small")

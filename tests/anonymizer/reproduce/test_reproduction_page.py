@@ -109,6 +109,13 @@ def test_sections_stand_in_their_order_and_replace_older_ones(page, section, tmp
     assert "\nold\n" not in text
 
 
+def test_no_curve_is_cut_off(page):
+    """Also where a later panel on the same axis is higher than the first."""
+    panels = [page.Panel(f"{top}", "x", "y", [page.Series("a", [1, 2], [0.5, top])]) for top in (1.0, 9.0)]
+    axes = page.Plot("drawing", "Figure 1", panels).figure().axes
+    assert all(one.get_ylim()[0] == 0 and one.get_ylim()[1] >= 9 for one in axes)
+
+
 def test_the_same_figures_give_the_same_files(page, section, tmp_path):
     found = []
     for _ in range(2):
