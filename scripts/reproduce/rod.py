@@ -326,6 +326,19 @@ def statements(runs: Runs) -> list[Statement]:
             )
         )
     named, _ = nearest_to_table_1(runs)
+    for table, says, printed, of, factor in (
+        ("Table 1", f"the printed real distances come out by the nearest of three distances, {named}",
+         {e: real for e, (_, real) in TABLE_1.items()}, lambda one: one.distance(named), 1.25),
+        ("Tables 2, 3", "the printed real errors of variance come out", REAL, Found.error, 2.0),
+    ):  # fmt: skip
+        far = [
+            float(np.sqrt(np.mean([np.log(of(runs[e][place]) / one) ** 2 for e, one in printed.items()])))
+            for place in range(many)
+        ]
+        shown = ", ".join(f"{np.exp(one):.2f}" for one in far)
+        rule = f"{says}, to a factor of {factor} (root mean square of logarithms)"
+        by = margin([np.log(factor) - one for one in far])
+        told.append(Statement(table, rule, shown, by, f"{many} releases", "reading: size and method"))
     for table, says, printed, of, best in (
         ("Figure 1", "Eq. 15 fits the risk best", {e: float(r) for e, (_, r) in TABLE_1.items()},
          lambda one: one.distance(named), ("Eq. 15",)),
