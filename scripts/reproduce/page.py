@@ -29,7 +29,17 @@ DATA: Final = Path(os.environ.get("DUETTO_SHARED_DATA", Path(__file__).parents[2
 
 PLOTS: Final = "reproduction"
 """The folder of plots and of JSON, beside the page."""
-ORDER: Final = ("splu", "idp", "rod", "chapter4", "chapter5", "chapter6", "chapter7", "chapter8")
+ORDER: Final = (
+    "splu",
+    "splu_medical",
+    "idp",
+    "rod",
+    "chapter4",
+    "chapter5",
+    "chapter6",
+    "chapter7",
+    "chapter8",
+)
 WHOSE: Final = ("paper", "data", "reading", "ours")
 """By whose fault something does not hold."""
 LEVEL: Final = 0.95

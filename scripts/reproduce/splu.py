@@ -176,35 +176,40 @@ def figure_5() -> tuple[list[Part], list[float]]:
         gamma: [float(guarantees.miss_probability(gamma, f, 0.3)) for f in counts] for gamma in (5, 10, 20)
     }
     title = "Figure 5: Pr(|f' - f| > 0.3 f)"
-    shown = [Series(f"gamma = {gamma}", list(counts), curve) for gamma, curve in curves.items()]
-    shown.append(Series("read in the text", (3,), (0.6,), "printed"))
+    curves_ = [Series(f"gamma = {gamma}", list(counts), curve) for gamma, curve in curves.items()]
+    curves_.append(Series("read in the text", (3,), (0.6,), "printed"))
     table = Table(
         ("f", *(f"gamma = {one}" for one in curves)), list(zip(counts, *curves.values(), strict=True)),
         "Figure 5 in numbers",
     )  # fmt: skip
-    plot = Plot("splu-figure-5", title, [Panel("", "count f", "probability", shown)])
+    plot = Plot("splu-figure-5", title, [Panel("", "count f", "probability", curves_)])
     return [f"### {title}", plot, table], curves[10][:3]
 
 
-def figure_7(people: pd.DataFrame, given: argparse.Namespace) -> tuple[list[Part], Figure7]:
-    """Relative errors of counts from 1 to 10, of each query."""
-    study = Study.of(people, given.rows[0], (PLACE,), given.seed)
-    small = within(study.queries(given.tries), 1, 11, given.queries)
+def by_gamma(study: Study, small: Mapping[Query, int], gammas: Sequence[int]) -> Figure7:
+    """Relative errors of each query by all methods."""
     fixed = {
         "DBR": errors(study.dbr(), small),
         **{f"Laplace, ln {n}": errors(study.laplace(np.log(n)), small) for n in (3, 2)},
     }
-    found: Figure7 = {
+    return {
         gamma: {
             "SPLU-Gen": errors(study.splu(gamma), small),
             "as printed": errors(study.splu(gamma, as_printed=True), small),
             "Anatomy": errors(study.anatomy(gamma), small),
             **fixed,
         }
-        for gamma in (2, 4, 6, 8, 10)
+        for gamma in gammas
     }
+
+
+def figure_7(people: pd.DataFrame, given: argparse.Namespace) -> tuple[list[Part], Figure7]:
+    """Relative errors of counts from 1 to 10, of each query."""
+    study = Study.of(people, given.rows[0], (PLACE,), given.seed)
+    small = within(study.queries(given.tries), 1, 11, given.queries)
+    found = by_gamma(study, small, (2, 4, 6, 8, 10))
     title = f"Figure 7: relative error of {len(small)} counts of at most 10"
-    panel, table = _shown("gamma = l", {str(gamma): one for gamma, one in found.items()}, "Figure 7")
+    panel, table = shown("gamma = l", {str(gamma): one for gamma, one in found.items()}, "Figure 7")
     return [f"### {title}", Plot("splu-figure-7", title, [panel]), table], found
 
 
@@ -227,7 +232,7 @@ def figures_8_9(people: pd.DataFrame, given: argparse.Namespace) -> tuple[list[P
         print(f"figures 8 and 9: {rows:,} rows done", file=sys.stderr, flush=True)
     middle = 300_000 if 300_000 in found else given.rows[-1]
     eight = f"Figure 8: relative error by selectivity, {middle:,} rows, gamma = l = 5"
-    panel, table = _shown("selectivity", found[middle], "Figure 8")
+    panel, table = shown("selectivity", found[middle], "Figure 8")
     letters = {"SPLU-Gen": "9(a) SPLU-Gen", "Anatomy": "9(b) Anatomy", "DBR": "9(c) DBR",
                "as printed": "not in the paper: SPLU-Gen, as printed"}  # fmt: skip
     panels = [
@@ -290,7 +295,7 @@ def _series(label: str, by_place: Mapping[str, Sequence[float]]) -> Series:
     return Series(label, places, [float(np.mean(one)) for one in some.values()], error=deviations)
 
 
-def _shown(across: str, found: Mapping[str, Mapping[str, Sequence[float]]], name: str) -> tuple[Panel, Table]:
+def shown(across: str, found: Mapping[str, Mapping[str, Sequence[float]]], name: str) -> tuple[Panel, Table]:
     """Means by place as curves of each method, and as a table."""
     methods = list(next(iter(found.values())))
     curves = [_series(each, {place: one[each] for place, one in found.items()}) for each in methods]

@@ -34,7 +34,7 @@ def statements(exact: Sequence[float], small: Figure7, large: Figures89, two: Fi
     return [guarantee, *_small(small), *_by_selectivity(large), *_by_rows(large), _two(two, large)]
 
 
-def _paired(one: Sequence[float], other: Sequence[float], parts: int = 1) -> Margin:
+def paired(one: Sequence[float], other: Sequence[float], parts: int = 1) -> Margin:
     """By how much the first errs more, over the same queries."""
     return margin(np.subtract(one, other).tolist(), parts=parts)
 
@@ -60,7 +60,7 @@ def _small(found: Figure7) -> list[Statement]:
             "the error of SPLU-Gen on small counts grows with gamma",
             ", ".join(f"{one:.2f}" for one in ours.values()),
             every([
-                _paired(found[more]["SPLU-Gen"], found[less]["SPLU-Gen"], len(gammas) - 1)
+                paired(found[more]["SPLU-Gen"], found[less]["SPLU-Gen"], len(gammas) - 1)
                 for less, more in pairwise(gammas)
             ]),
             many,
@@ -70,7 +70,7 @@ def _small(found: Figure7) -> list[Statement]:
             "Figure 7",
             f"SPLU-Gen has the highest error on small counts at larger gamma ({gammas[-1]})",
             f"{ours[gammas[-1]]:.2f}, the others {max(np.mean(last[name]) for name in others):.2f} at most",
-            every([_paired(last["SPLU-Gen"], last[name], len(others)) for name in others]),
+            every([paired(last["SPLU-Gen"], last[name], len(others)) for name in others]),
             many,
             "data",
         ),
@@ -78,7 +78,7 @@ def _small(found: Figure7) -> list[Statement]:
             "Figure 7",
             "counts with Laplace noise at epsilon = ln 3 err less than all others on small counts",
             f"{np.mean(weak):.2f}, the others {min(np.mean(one) for one in strong):.2f} and more",
-            every([_paired(one, weak, len(strong)) for one in strong]),
+            every([paired(one, weak, len(strong)) for one in strong]),
             many,
             "data",
         ),

@@ -82,7 +82,7 @@ def test_figure_4_is_a_panel_for_each_e_with_the_printed_bound_below_the_exact_p
 
 def test_curves_have_no_column_of_numbers_of_queries(splu):
     errors = {"SPLU-Gen": [0.1, 0.2, 0.3], "Anatomy": [0.2, 0.3, 0.4]}
-    panel, table = splu._shown("selectivity", {"1 to 2 %": errors, "2 to 3 %": errors}, "Figure 8")
+    panel, table = splu.shown("selectivity", {"1 to 2 %": errors, "2 to 3 %": errors}, "Figure 8")
     assert [one.label for one in panel.series] == ["SPLU-Gen", "Anatomy"]
     assert panel.series[0].y == pytest.approx([0.2, 0.2])
     assert table.names[-1] == "queries"
@@ -100,3 +100,14 @@ def test_a_comparison_of_few_queries_is_within_noise_and_one_of_many_is_judged(s
     assert verdict(0.34, 0.12, 60) == "no"
     assert verdict(0.12, 0.12, 60) == "yes"
     assert verdict(0.25, 0.12, 5) == "within noise"
+
+
+def test_the_medical_table_has_the_first_stay_of_each_patient(splu, tmp_path):
+    medical = importlib.import_module("splu_medical")
+    rows = [(3, "b", "414"), (1, "a", "428"), (2, "a", "414"), (4, "c", "786")]
+    frame = pd.DataFrame(rows, columns=["encounter_id", "patient_nbr", "diag_1"])
+    frame[list(medical.PLAIN)] = "x"
+    frame.to_csv(tmp_path / medical.FILE, index=False, compression="gzip")
+    study = medical.study(tmp_path / medical.FILE, 1)
+    assert list(study.table.native["diag_1"]) == ["428", "414", "786"]
+    assert study.sensitive == ("diag_1",)
