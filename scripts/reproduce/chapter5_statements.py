@@ -169,7 +169,7 @@ def _noisy(draws: Sequence[Figures], found: Figures) -> list[Statement]:
             _drawn(draws), NOT_WEB,
         ),
         Statement(
-            "Tables 5.8, 5.11, 5.13, 5.14",
+            "Usefulness by risk",
             "noise on factors is more useful than noise on cells of no less risk, in every setting",
             f"{sum(one[5] > one[2] for one in traded)} of {len(traded)} settings on cells", margin(better),
             _drawn(draws), NOT_WEB,
