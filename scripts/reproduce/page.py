@@ -125,7 +125,9 @@ def margin(draws: Sequence[float], *, parts: int = 1) -> Margin:
 
 
 def every(margins: Sequence[Margin]) -> Margin:
-    """Of a statement that holds only if all of its parts do."""
+    """Of a statement that holds only if all of its parts do; without parts nothing can be judged."""
+    if not margins:
+        return -float("inf"), float("inf")
     return min(low for low, _ in margins), min(high for _, high in margins)
 
 

@@ -59,6 +59,7 @@ def test_the_interval_of_draws_is_students(page):
 def test_a_statement_of_many_parts_holds_only_if_all_do(page):
     assert page.every([(1.0, 2.0), (-1.0, 3.0)]) == (-1.0, 2.0)
     assert page.every([(1.0, 2.0), (-2.0, -1.0)]) == (-2.0, -1.0)
+    assert page.Statement("1", "", "", page.every([]), "0 runs").verdict == page.OPEN
 
 
 def test_wrong_verdicts_are_as_rare_as_stated(page):
