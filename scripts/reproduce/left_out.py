@@ -7,11 +7,6 @@ from typing import Final
 BUILT: Final = "not built"
 """What would have to be built first; nothing here stands for it unless it is said."""
 LEFT_OUT: Final[tuple[tuple[str, str, str], ...]] = (
-    (
-        "SPLU",
-        "Figures 10 and 11, section 6.3",
-        "the medical table is not at hand; `scripts/reproduce/splu_medical` has a stand-in, not run in full",
-    ),
     ("SPLU", "Figures 1 to 3 and 6", "drawings and tables of notions, nothing measured"),
     (
         "SPLU",
