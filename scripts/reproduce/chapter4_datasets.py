@@ -46,6 +46,11 @@ class Reading:
     steps: Steps
 
 
+def whole(frame: pd.DataFrame) -> Table:
+    """The Adult table with all of its columns, of which models learn as in section 4.3.3."""
+    return Table.of(frame, ROLES, thesis_hierarchies())
+
+
 def adult(frame: pd.DataFrame) -> Table:
     """The quasi-identifiers and the income of the Adult table."""
     columns = [*ROLES.quasi_identifiers, *ROLES.sensitive]

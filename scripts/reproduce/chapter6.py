@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +18,7 @@ from calibration import Observation, SuccessRate, rates, threshold
 from chapter6_cases import DOCUMENTS, MASKS, MENTIONS, Case, cases
 from chapter6_experiments import After, Outcome, Study, labelled, originals, remaining
 from chapter6_statements import Figures, Masked, part_changed, statements
-from matplotlib.figure import Figure
-from page import DATA, drawn, judged, markdown, missing, write
+from page import DATA, Clock, Panel, Part, Plot, Section, Series, finish, markdown, missing
 
 from anonymizer.documents.attacks.risk import METADATA
 from anonymizer.documents.specification import AttackOptions
@@ -26,7 +26,7 @@ from anonymizer.documents.words.keywords import KEYWORDS
 from anonymizer.documents.words.labels import Confusion
 from anonymizer.errors import TableError
 
-HEADING: Final = "## Documents"
+HEADING: Final = "Documents"
 PLOT: Final = "chapter6-figure-6.3"
 SIZES: Final = (1, 2, 3, 4, 5)
 BIN: Final = 4
@@ -129,13 +129,13 @@ def _won(outcomes: Sequence[Outcome]) -> int:
     return sum(one.succeeded for one in outcomes)
 
 
-def tables(figures: Figures) -> str:
-    """All tables, and the place of the plot."""
+def tables(figures: Figures) -> list[Part]:
+    """All tables, and the plot."""
     masks = list(figures.masked)
     second = [figures.masked[kind].second for kind in masks]
     sizes = [[kind, *(one.sizes[size] for size in SIZES), one.control, one.corpus] for kind, one in
              figures.masked.items()]  # fmt: skip
-    return "\n".join(
+    text = "\n".join(
         [
             "### Table 6.1: potential risk words of the originals\n",
             ABOUT_FIRST,
@@ -181,11 +181,11 @@ def tables(figures: Figures) -> str:
                 + [[name, *_counts(one), *parts] for name, (one, *parts) in figures.labels.items()],
             ),
             "### Figure 6.3: success by the number w of shared words\n",
-            f"{drawn('Figure 6.3', PLOT)}\n",
-            ABOUT_SHARED,
-            *(_rates(kind, one.observations) for kind, one in figures.masked.items()),
         ]
     )
+    rates_ = {kind: binned(one.observations) for kind, one in figures.masked.items()}
+    told = [_rates(kind, one.observations) for kind, one in figures.masked.items()]
+    return [text, plot(rates_), ABOUT_SHARED, *told]
 
 
 def _printed(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -248,33 +248,21 @@ def _threshold(observations: Sequence[Observation], borne: float) -> str:
         return f"{begin} there is none: {error.what}"
 
 
-def plot(figures: Figures) -> Figure:
-    """Figure 6.3."""
-    figure = Figure(figsize=(6, 3.5), layout="constrained")
-    axes = figure.subplots()
-    for at, (kind, one) in enumerate(figures.masked.items()):
-        found = binned(one.observations)
-        x = [each.shared + (BIN - 1) / 2 + 0.4 * (at - 0.5) for each in found]
-        y = [each.rate for each in found]
-        error = [[each.rate - each.low for each in found], [each.high - each.rate for each in found]]
-        axes.errorbar(x, y, yerr=error, marker="o", capsize=3, label=f"{kind} masked")
-    axes.set(xlabel="w", ylabel="part of cases that are found", ylim=(-0.02, 1.02))
-    axes.legend()
-    return figure
+def plot(found: Mapping[str, Sequence[SuccessRate]]) -> Plot:
+    """Figure 6.3; bars are half of the interval."""
+    curves = [
+        Series(f"{kind} masked", [one.shared + (BIN - 1) / 2 for one in some], [one.rate for one in some],
+               error=[[one.rate - one.low for one in some], [one.high - one.rate for one in some]])
+        for kind, some in found.items()
+    ]  # fmt: skip
+    curves.append(Series("read in the text", [16], [0.5], "printed"))
+    return Plot(PLOT, "Figure 6.3", [Panel("", "w", "part of cases that are found", curves)])
 
 
-def section(figures: Figures) -> str:
-    """The whole text."""
-    return "\n".join(
-        [
-            HEADING,
-            "",
-            NOTES.format(count=figures.count),
-            tables(figures),
-            "### What the thesis says of them\n",
-            judged(statements(figures), of="table, section"),
-        ]
-    )
+def section(figures: Figures, run: str) -> Section:
+    """What the page has of it."""
+    parts = [NOTES.format(count=figures.count), *tables(figures)]
+    return Section("chapter6", "Thesis, chapter 6", HEADING, parts, statements(figures), run)
 
 
 def parse() -> argparse.Namespace:
@@ -290,16 +278,12 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     """Print the section, and write it where that is asked for."""
-    given = parse()
+    given, clock = parse(), Clock()
     if gone := missing(given.data, DOCUMENTS, MENTIONS):
         print(gone, file=sys.stderr)
         return 66
     figures = measured(cases(given.data, 40 if given.quick else None), given.seed, given.jobs)
-    text = section(figures)
-    print(text)
-    if given.write is not None:
-        write(given.write, HEADING, text, {PLOT: plot(figures)})
-    return 0
+    return finish(replace(section(figures, clock.told()), quick=given.quick), given)
 
 
 if __name__ == "__main__":

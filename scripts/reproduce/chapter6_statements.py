@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import sqrt
+from typing import Final
 
 from calibration import Observation
 from chapter6_experiments import After
-from page import Statement
+from page import Margin, Statement, around, every, exactly
 
 from anonymizer.documents.words.labels import Confusion
 
@@ -50,61 +52,103 @@ class Figures:
 
 
 def statements(figures: Figures) -> list[Statement]:
-    """What the thesis says, and what is found here."""
-    sums = figures.first[-1]
+    """What is said, found and held."""
+    sums = [int(str(cell)) if cell != "#PRWs" else 0 for cell in figures.first[-1]]
+    words = f"{sums[1]} words"
     found = [
         Statement(
-            "6.1",
-            "manual sanitizing leaves potential risk words (76 of 169)",
+            "Table 6.1",
+            "manual sanitizing leaves potential risk words (76 of 169), not all",
             f"{sums[2]} and {sums[4]} of {sums[1]}",
-            0 < sums[4] <= sums[2] < sums[1],
+            every(
+                [part(one, sums[1], 4) for count in (sums[2], sums[4]) for one in (count, sums[1] - count)]
+            ),
+            words,
+            OTHER,
         ),
         Statement(
-            "6.1",
+            "Table 6.1",
             "some of those left lead to the person (12 of 76)",
             f"{sums[3]} of {sums[2]} and {sums[5]} of {sums[4]}",
-            sums[3] > 0 and sums[5] > 0,
+            every([part(sums[3], sums[2], 2), part(sums[5], sums[4], 2)]),
+            words,
+            OTHER,
         ),
     ]
     for kind, one in figures.masked.items():
-        left, part = sum(each.found for each in one.after[1]), part_changed(one.after[1])
+        left, changed = sum(each.found for each in one.after[1]), part_changed(one.after[1])
         found += [
-            Statement(
-                "6.2",
-                f"{kind} masked: words of the two highest values lead to the person more often than others",
-                " and ".join(f"{part:.2f}" for part in _parts(one.second)),
-                _parts(one.second)[0] > _parts(one.second)[1],
-            ),
-            Statement(
-                "6.2.2",
-                f"{kind} masked: more than three keywords find hardly more",
-                f"{one.sizes[3]} with 3, {one.sizes[5]} with 5",
-                one.sizes[5] <= 1.1 * one.sizes[3],
-            ),
-            Statement(
-                "6.2.2",
-                f"{kind} masked: sanitizing what leads to the person ends all attacks, at few words",
-                f"{one.found} found before, {left} after, {part:.2%} of words",
-                left == 0 < one.found and part < 0.01,
-            ),
-            Statement(
-                "6.3",
-                f"{kind} masked: success is likelier with more shared words",
-                " to ".join(f"{each:.2f}" for each in halves(one.observations)),
-                halves(one.observations)[0] < halves(one.observations)[1],
-            ),
+            of_words(kind, *_parts(one.second)),
+            of_sizes(kind, one.sizes[3], one.sizes[5], figures.count),
+            of_sanitizing(kind, one.found, left, changed),
+            of_shared(kind, *halves(one.observations)),
         ]
-    both, direct = figures.masked["DIRECT and QUASI"].found, figures.masked["DIRECT"].found
-    return [
-        *found,
-        Statement("-", "masking more finds fewer people", f"{direct} to {both}", both < direct),
-        Statement(
-            "6.3",
-            "labels are right in 0.988 of documents",
-            ", ".join(f"{one.accuracy:.2f}" for one, *_ in figures.labels.values()),
-            min(one.accuracy for one, *_ in figures.labels.values()) >= 0.95,
-        ),
-    ]
+    return [*found, of_labels([one.accuracy for one, *_ in figures.labels.values()], figures.count)]
+
+
+OTHER: Final = "data: other documents"
+
+
+def part(count: int, of: int, parts: int = 1, less: float = 0.0) -> Margin:
+    """The interval of a share, Wilson's, less a number."""
+    z = around(0.0, 1.0, parts=parts)[1]
+    share = count / of
+    middle, far = share + z**2 / 2 / of, z * sqrt(share * (1 - share) / of + z**2 / 4 / of**2)
+    low = (middle - far) / (1 + z**2 / of) if count else 0.0
+    return low - less, (middle + far) / (1 + z**2 / of) - less
+
+
+def _gap(more: tuple[int, int], less: tuple[int, int]) -> Margin:
+    """By how much one share is larger than another."""
+    shares = [count / of for count, of in (more, less)]
+    error = sqrt(sum(p * (1 - p) / of for p, (_, of) in zip(shares, (more, less), strict=True)))
+    return around(shares[0] - shares[1], error)
+
+
+def of_words(kind: str, high: tuple[int, int], low: tuple[int, int]) -> Statement:
+    """Table 6.2: words that lead to the person, of how many, by value."""
+    says = f"{kind} masked: words of the two highest values lead to the person more often than others"
+    shown = f"{high[0]} of {high[1]} and {low[0]} of {low[1]}"
+    return Statement("Table 6.2", says, shown, _gap(high, low), f"{high[1] + low[1]} words", OTHER)
+
+
+def of_sizes(kind: str, three: int, five: int, cases: int) -> Statement:
+    """Section 6.2.2: what three keywords find, five find as well."""
+    gain, share = (five - three) / cases, three / cases
+    error = sqrt((gain * (1 - gain) + 0.01 * share * (1 - share)) / cases)
+    says = f"{kind} masked: more than three keywords find hardly more, at most a tenth"
+    shown = f"{three} with 3, {five} with 5"
+    return Statement("Section 6.2.2", says, shown, around(0.1 * share - gain, error), f"{cases} cases", OTHER)
+
+
+def of_sanitizing(kind: str, before: int, after: int, changed: float) -> Statement:
+    """Section 6.2.2: attacks on sanitized cases."""
+    return Statement(
+        "Section 6.2.2",
+        f"{kind} masked: sanitizing what leads to the person ends all attacks, at few words",
+        f"{before} found before, {after} after, {changed:.2%} of words",
+        exactly(after == 0 < before and changed < 0.01),
+    )
+
+
+def of_shared(kind: str, low: tuple[int, int], high: tuple[int, int]) -> Statement:
+    """Figure 6.3: cases that are found, of how many, below and above the middle w."""
+    says = f"{kind} masked: success is likelier with more shared words"
+    shown = f"{low[0]} of {low[1]} and {high[0]} of {high[1]}"
+    return Statement("Figure 6.3", says, shown, _gap(high, low), f"{low[1] + high[1]} cases", OTHER)
+
+
+def of_labels(accuracies: Sequence[float], cases: int) -> Statement:
+    """Table 6.3."""
+    margins = [part(round(one * cases), cases, len(accuracies), 0.95) for one in accuracies]
+    return Statement(
+        "Table 6.3",
+        "labels are right in 0.988 of documents: in 0.95 and more here",
+        ", ".join(f"{one:.2f}" for one in accuracies),
+        every(margins),
+        f"{cases} cases",
+        "data: other documents and labels",
+    )
 
 
 def part_changed(after: Sequence[After]) -> float:
@@ -112,17 +156,16 @@ def part_changed(after: Sequence[After]) -> float:
     return sum(one.changed() for one in after) / sum(one.words for one in after)
 
 
-def halves(observations: Sequence[Observation]) -> tuple[float, float]:
-    """The part that is found of cases with w below and above the middle one."""
+def halves(observations: Sequence[Observation]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """How many are found, of how many cases, with w below and above the middle one."""
     middle = sorted(one.shared for one in observations)[len(observations) // 2]
     low = [one.succeeded for one in observations if one.shared < middle]
     high = [one.succeeded for one in observations if one.shared >= middle]
-    return sum(low) / max(1, len(low)), sum(high) / max(1, len(high))
+    return (sum(low), max(1, len(low))), (sum(high), max(1, len(high)))
 
 
-def _parts(rows: Sequence[Sequence[object]]) -> tuple[float, float]:
-    """The part that leads to the person, of words of the two highest values and of all others."""
+def _parts(rows: Sequence[Sequence[object]]) -> list[tuple[int, int]]:
+    """How many lead to the person, of how many words, of the two highest values and of all others."""
     counts = [[int(str(cell)) for cell in row[1:]] for row in rows[:-1]]
-    parts = [[sum(column) for column in zip(*some, strict=True)] for some in (counts[:2], counts[2:])]
-    high, low = (part[1] / part[0] if part else 0.0 for part in parts)
-    return high, low
+    sums = [[sum(column) for column in zip(*some, strict=True)] for some in (counts[:2], counts[2:])]
+    return [(one[1], max(1, one[0])) if one else (0, 1) for one in sums]

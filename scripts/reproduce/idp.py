@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
 from typing import Final
@@ -24,17 +24,31 @@ from idp_experiments import (
     UM,
     WINE,
     Data,
+    F,
     Setting,
+    Sse,
     equal_clusters,
     errors,
     learned,
     measured,
 )
 from idp_statements import of_classes, of_errors
-from matplotlib.figure import Figure
-from page import DATA, Statement, drawn, judged, markdown, missing, write
+from page import (
+    DATA,
+    Clock,
+    Panel,
+    Part,
+    Plot,
+    Section,
+    Series,
+    Statement,
+    Table,
+    finish,
+    markdown,
+    missing,
+)
 
-HEADING: Final = "## Individual differential privacy"
+HEADING: Final = "Individual differential privacy"
 NOTES: Final = """\
 `scripts/reproduce/idp` rebuilds figures 3 to 6 of Soria-Comas et al., *Conciliating privacy and utility in
 data releases via individual differential privacy and microaggregation* (2023), on `casc_census.csv` and
@@ -51,12 +65,12 @@ printed, which divide by variances (erratum 34) and so have units; in brackets t
 deviations."""
 
 SAID: Final = """\
-Orders of magnitude are 100 times and more at some k; F-measures are means of both classes by those of the
-original at the best k, and agree within five points. The best k is looked for over more runs than the
-figures show, once with epsilon shared by the attributes and once with all of it for each; the SSE of ten runs
-hangs on the noise of a few clusters of outliers. The printed figures fit neither reading throughout. On Wine
-the printed SSE is that of density, nine tenths of it and more, whose variance is the least. The domain does
-affect iDP-CBLS, since noisy centroids of outliers are clamped to it."""
+What is said of epsilon is looked for twice: with epsilon shared by the attributes, and with all of it for
+each. The printed figures fit neither reading throughout. All methods get the same noise at one k, epsilon and
+alpha, so that runs are pairs; the paper has 10 runs. F-measures are means of both classes by those of the
+original; the paper does not say whether its percentages are of the best k or of the mean over k, so both are
+shown for iDP-CBLS. On Wine the printed SSE is that of density, nine tenths of it and more, whose variance is
+the least. The domain does affect iDP-CBLS, since noisy centroids of outliers are clamped to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,6 @@ class Grid:
         runs: of figures 3 and 4.
         forests: of figures 5 and 6, by table.
         outputs: that an audit sees.
-        steady: runs by which the best k is looked for.
     """
 
     ks: Mapping[str, Sequence[int]]
@@ -77,21 +90,19 @@ class Grid:
     runs: int
     forests: Mapping[str, int]
     outputs: int
-    steady: int
 
 
 _CENSUS: Final = (3, 5, 7, 10, 15, 25, 50, 75, 100)
 _WINE: Final = (3, 5, 10, 15, 25, 50, 100, 200, 400)
 _ALL: Final = {"Census": _CENSUS, "Wine": _WINE}
 _FEW: Final = {"Census": (3, 10, 100), "Wine": (3, 10, 400)}
-QUICK: Final = Grid(_FEW, {"Census": (10, 100), "Wine": (10, 400)}, 3,
-                    {"Census": 1, "Wine": 1}, 2000, 3)  # fmt: skip
-NORMAL: Final = Grid(_ALL, {"Census": (3, 5, 10, 25, 50, 100), "Wine": (3, 10, 50, 100, 400)}, 10,
-                     {"Census": 10, "Wine": 3}, 20_000, 100)  # fmt: skip
-FULL: Final = Grid(_ALL, _ALL, 10, {"Census": 10, "Wine": 10}, 20_000, 100)
+QUICK: Final = Grid(_FEW, {"Census": (10, 100), "Wine": (10, 400)}, 10, {"Census": 2, "Wine": 1}, 2000)
+NORMAL: Final = Grid(_ALL, {"Census": (3, 10, 25, 100), "Wine": (10, 400)}, 30,
+                     {"Census": 5, "Wine": 3}, 20_000)  # fmt: skip
+FULL: Final = Grid(_ALL, _ALL, 100, {"Census": 10, "Wine": 10}, 20_000)
 
 
-def sse_table(found: Mapping[Setting, tuple[float, float]], ks: Sequence[int]) -> str:
+def sse_table(found: Mapping[Setting, Sse], ks: Sequence[int], title: str) -> Table:
     """Figure 3 or 4."""
 
     def told(setting: Setting) -> str:
@@ -105,56 +116,46 @@ def sse_table(found: Mapping[Setting, tuple[float, float]], ks: Sequence[int]) -
                 (epsilon, alpha, method, *(told((method, k, epsilon, alpha)) for k in ks))
                 for method in METHODS
             ]
-    return markdown(("epsilon", "alpha", "method", *(f"k = {k}" for k in ks)), rows)
+    return Table(("epsilon", "alpha", "method", *(f"k = {k}" for k in ks)), rows, title)
 
 
-def f_table(
-    original: tuple[float, float], found: Mapping[Setting, tuple[float, float]], ks: Sequence[int]
-) -> str:
+def f_table(original: F, found: Mapping[Setting, F], ks: Sequence[int], title: str) -> Table:
     """Figure 5 or 6: both F-measures of each setting."""
     kinds = list(dict.fromkeys((method, epsilon, alpha) for method, _, epsilon, alpha in found))
     rows: list[Sequence[object]] = [("original", "", "", *["{:.3f} / {:.3f}".format(*original)] * len(ks))]
     for method, epsilon, alpha in kinds:
         told = ["{:.3f} / {:.3f}".format(*found[method, k, epsilon, alpha]) for k in ks]
         rows.append((method, epsilon, alpha, *told))
-    return markdown(("trained on", "epsilon", "alpha", *(f"k = {k}" for k in ks)), rows)
+    return Table(("trained on", "epsilon", "alpha", *(f"k = {k}" for k in ks)), rows, title)
 
 
-def plot_errors(data: Data, found: Mapping[Setting, tuple[float, float]], ks: Sequence[int]) -> Figure:
+def plot_errors(name: str, title: str, found: Mapping[Setting, Sse], ks: Sequence[int]) -> Plot:
     """Figure 3 or 4: panels by epsilon and alpha."""
-    figure = Figure(figsize=(8, 9), layout="constrained")
-    panels = figure.subplots(len(EPSILONS), len(ALPHAS), sharex=True, sharey=True)
-    for row, epsilon in zip(panels, EPSILONS, strict=True):
-        for axes, alpha in zip(row, ALPHAS, strict=True):
-            axes.axhline(found[DP, 0, epsilon, alpha][0], color="black", linestyle=":", label=DP)
-            for method in METHODS:
-                heights = [found[method, k, epsilon, alpha][0] for k in ks]
-                axes.plot(ks, heights, marker="o", markersize=3, label=method)
-            axes.set(yscale="log", title=f"epsilon = {epsilon}, alpha = {alpha}")
-    panels[0][0].legend(fontsize="small")
-    figure.supxlabel("k")
-    figure.supylabel(f"{data.name}: mean SSE (Eq. 4 and 5 as printed)")
-    return figure
+    panels = [
+        Panel(f"epsilon = {epsilon}, alpha = {alpha}", "k", "mean SSE (Eq. 4, 5)", [
+            Series(DP, list(ks), [found[DP, 0, epsilon, alpha].printed] * len(ks), "line"),
+            *(Series(method, list(ks), [found[method, k, epsilon, alpha].printed for k in ks])
+              for method in METHODS),
+        ], "y")
+        for epsilon in EPSILONS for alpha in ALPHAS
+    ]  # fmt: skip
+    return Plot(name, title, panels, columns=2)
 
 
 def plot_classes(
-    data: Data,
-    original: tuple[float, float],
-    found: Mapping[Setting, tuple[float, float]],
-    ks: Sequence[int],
-) -> Figure:
+    data: Data, name: str, title: str, original: F, found: Mapping[Setting, F], ks: Sequence[int]
+) -> Plot:
     """Figure 5 or 6: panels by class."""
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    for place, axes in enumerate(figure.subplots(1, 2)):
-        axes.axhline(original[place], color="black", linestyle=":", label="original")
-        for method, line in ((LS, "--"), (CBLS, "-")):
-            for epsilon in EPSILONS:
-                heights = [found[method, k, epsilon, ALPHAS[0]][place] for k in ks]
-                axes.plot(ks, heights, line, marker="o", markersize=3, label=f"{method}, {epsilon}")
-        axes.set(title=f"{data.name}, {data.classes[place]}, alpha = {ALPHAS[0]}", xlabel="k", ylim=(0, 1))
-    figure.axes[0].set_ylabel("F-measure")
-    figure.axes[0].legend(fontsize="x-small", ncols=2)
-    return figure
+    panels = [
+        Panel(f"{data.classes[place]}, {method}, alpha = {ALPHAS[0]}", "k", "F-measure", [
+            Series("original", list(ks), [original[place]] * len(ks), "line"),
+            *(Series(f"epsilon {epsilon}", list(ks),
+                     [found[method, k, epsilon, ALPHAS[0]][place] for k in ks])
+              for epsilon in EPSILONS),
+        ])
+        for place in range(2) for method in (LS, CBLS)
+    ]  # fmt: skip
+    return Plot(name, title, panels, columns=2)
 
 
 def losses(data: Data, grid: Grid, seed: int) -> str:
@@ -213,51 +214,40 @@ def _most(outputs: int) -> float:
     return log(outputs / 2 / (-log(5e-7)))
 
 
-def section(tables: Sequence[Data], grid: Grid, seed: int) -> tuple[str, Mapping[str, Figure]]:
-    """The whole text, and plots by name."""
-    parts, plots = [HEADING, "", NOTES, ""], {}
+def section(tables: Sequence[Data], grid: Grid, seed: int) -> Section:
+    """What the page has of it."""
+    clock = Clock()
+    parts: list[Part] = [NOTES, SAID]
     statements: list[Statement] = []
     for number, data in enumerate(tables):
         ks, trained = grid.ks[data.name], grid.trained[data.name]
         found = errors(data, ks, grid.runs, seed)
-        steady = errors(data, ks, grid.steady, seed, methods=(CBLS,))
-        each = errors(data, ks, grid.steady, seed, methods=(UM, CBLS), each=True)
-        statements += of_errors(data, found, steady, each)
-        name = f"idp-{data.name.lower()}"
-        plots[f"{name}-sse"] = plot_errors(data, found, ks)
+        each = errors(data, ks, grid.runs, seed, methods=(UM, CBLS), each=True)
+        figure, name = f"Figure {3 + number}", f"idp-{data.name.lower()}"
+        statements += of_errors(data, figure, found, each)
+        title = f"{figure}: {data.name}, mean SSE over {grid.runs} runs"
         parts += [
-            f"### Figure {3 + number}: {data.name}, mean SSE over {grid.runs} runs",
-            "",
-            drawn(f"Figure {3 + number}", f"{name}-sse"),
-            "",
-            sse_table(found, ks),
+            f"### {title}",
+            plot_errors(f"{name}-sse", title, found, ks),
+            sse_table(found, ks, f"{figure} in numbers; in brackets by standard deviations"),
         ]
-        print(f"figure {3 + number} is done", file=sys.stderr, flush=True)
+        print(f"{figure} is done", file=sys.stderr, flush=True)
         settings = [(LS, k, e, a) for e in EPSILONS for a in ALPHAS for k in trained]
         settings += [(CBLS, k, e, ALPHAS[0]) for e in EPSILONS for k in trained]
         original, classes = learned(data, settings, grid.forests[data.name], seed)
         widest = [setting for setting in settings if setting[:2] == (LS, trained[-1]) or setting[0] == CBLS]
         _, all_of_it = learned(data, widest, grid.forests[data.name], seed, each=True)
-        statements += of_classes(data, original, classes, all_of_it)
-        plots[f"{name}-f"] = plot_classes(data, original, classes, trained)
+        figure = f"Figure {5 + number}"
+        statements += of_classes(data, figure, original, classes, all_of_it)
+        title = f"{figure}: {data.name}, F-measures of {data.classes[0]} / {data.classes[1]}"
         parts += [
-            f"### Figure {5 + number}: {data.name}, F-measures of {data.classes[0]} / {data.classes[1]}, "
-            f"runs: {grid.forests[data.name]}",
-            "",
-            drawn(f"Figure {5 + number}", f"{name}-f"),
-            "",
-            f_table(original, classes, trained),
+            f"### {title}, forests: {grid.forests[data.name]}",
+            plot_classes(data, f"{name}-f", title, original, classes, trained),
+            f_table(original, classes, trained, f"{figure} in numbers"),
         ]
-        print(f"figure {5 + number} is done", file=sys.stderr, flush=True)
-    parts += [
-        "### What the paper says of them",
-        "",
-        SAID,
-        "",
-        judged(statements),
-        losses(tables[0], grid, seed),
-    ]
-    return "\n".join(parts).rstrip() + "\n", plots
+        print(f"{figure} is done", file=sys.stderr, flush=True)
+    parts.append(losses(tables[0], grid, seed))
+    return Section("idp", "iDP", HEADING, parts, statements, clock.told())
 
 
 def parse() -> argparse.Namespace:
@@ -283,11 +273,8 @@ def main() -> int:
         print(gone, file=sys.stderr)
         return 66
     tables = [Data.census(given.data / CENSUS), Data.wine(given.data / WINE)]
-    text, plots = section(tables, QUICK if given.quick else FULL if given.full else NORMAL, given.seed)
-    print(text)
-    if given.write is not None:
-        write(given.write, HEADING, text, plots)
-    return 0
+    found = section(tables, QUICK if given.quick else FULL if given.full else NORMAL, given.seed)
+    return finish(replace(found, quick=given.quick), given)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -137,6 +137,27 @@ def mean_sse(original: Float, released: Float, *, printed: bool = True) -> float
     return float(distances.sum(axis=1).mean() / original.shape[1] ** 2)
 
 
+class Sse(NamedTuple):
+    """The mean SSE of a setting: as printed, by standard deviations, and as printed in each run."""
+
+    printed: float
+    plain: float
+    runs: Sequence[float]
+
+
+class F(NamedTuple):
+    """F-measures of both classes, means over runs, and those of each run."""
+
+    first: float
+    second: float
+    runs: Sequence[tuple[float, float]]
+
+
+def noise(seed: int, setting: Setting) -> Randomness:
+    """The same noise for all methods at one k, epsilon and alpha, so that runs are pairs."""
+    return Randomness(seed, str(setting[1:]))
+
+
 def errors(
     data: Data,
     ks: Sequence[int],
@@ -145,18 +166,18 @@ def errors(
     *,
     methods: Sequence[str] = METHODS,
     each: bool = False,
-) -> dict[Setting, tuple[float, float]]:
-    """Figures 3 and 4: the mean SSE, as printed and by standard deviations; `each` as in `masked`."""
+) -> dict[Setting, Sse]:
+    """Figures 3 and 4: the mean SSE; `each` as in `masked`."""
     settings = [(DP, 0, epsilon, alpha) for epsilon in EPSILONS for alpha in ALPHAS]
-    settings += [(m, k, e, a) for m in methods for k in ks for e in EPSILONS for a in ALPHAS]
+    settings += [(m, k, epsilon, alpha) for m in methods for k in ks for epsilon in EPSILONS
+                 for alpha in ALPHAS]  # fmt: skip
     found = {}
     for setting in settings:
-        draw = Randomness(seed, str(setting))
+        draw = noise(seed, setting)
         tables = [masked(data, setting, draw, each=each) for _ in range(runs)]
-        found[setting] = (
-            float(np.mean([mean_sse(data.values, one) for one in tables])),
-            float(np.mean([mean_sse(data.values, one, printed=False) for one in tables])),
-        )
+        printed = [mean_sse(data.values, one) for one in tables]
+        plain = [mean_sse(data.values, one, printed=False) for one in tables]
+        found[setting] = Sse(float(np.mean(printed)), float(np.mean(plain)), printed)
     return found
 
 
@@ -173,17 +194,17 @@ def f_measures(data: Data, train: Float, seed: int) -> tuple[float, float]:
 
 def learned(
     data: Data, settings: Sequence[Setting], runs: int, seed: int, *, each: bool = False
-) -> tuple[tuple[float, float], dict[Setting, tuple[float, float]]]:
-    """Figures 5 and 6: F-measures of forests trained on original and on masked records, means over runs."""
+) -> tuple[F, dict[Setting, F]]:
+    """Figures 5 and 6: F-measures of forests trained on original and on masked records."""
 
-    def mean(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    def mean(pairs: Sequence[tuple[float, float]]) -> F:
         first, second = np.mean(pairs, axis=0).tolist()
-        return first, second
+        return F(first, second, pairs)
 
     original = mean([f_measures(data, data.values, seed + run) for run in range(runs)])
     found = {}
     for setting in settings:
-        draw = Randomness(seed, str(setting))
+        draw = noise(seed, setting)
         found[setting] = mean(
             [f_measures(data, masked(data, setting, draw, each=each), seed + run) for run in range(runs)]
         )

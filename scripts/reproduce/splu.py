@@ -11,14 +11,14 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from page import DATA, drawn, judged, markdown, missing, write
-from splu_statements import statements
+from page import DATA, Clock, Panel, Part, Plot, Section, Series, Table, finish, missing
+from splu_statements import Figure7, Figure12, Figures89, statements
 
 from anonymizer.methods.sensitive.anatomy import SENSITIVE, Anatomy
 from anonymizer.methods.sensitive.dbr import DistributionRandomization
@@ -28,9 +28,9 @@ from anonymizer.splu.answers import AnatomyAnswers, Answers, DbrAnswers, Laplace
 from anonymizer.splu.query import Condition
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
-from anonymizer.tables.table import Table
+from anonymizer.tables.table import Table as People
 
-HEADING: Final = "## Small-sum privacy"
+HEADING: Final = "Small-sum privacy"
 FILE: Final = "census_gi_bill.csv.gz"
 PLACE: Final = "bpl"
 BIRTH: Final = "birth"
@@ -41,58 +41,29 @@ MIN_QUERIES: Final = 5
 NOTES: Final = f"""\
 `scripts/reproduce/splu` rebuilds figures 4, 5, 7, 8, 9 and 12 of Fu et al., *Small sum privacy and large sum
 utility in data publishing* (2014); `--write docs` wrote this section and its plots, `--quick` takes two sizes
-of tables and few queries. Figures 4 and 5 need no data. The paper's CENSUS table is not at hand; these are
-men of US censuses, `{FILE}` in `../shared/data` or `--data`, 214,144 rows x 6.
+of tables and few queries. The paper's curves have no numbers. Figures 4 and 5 need no data. The paper's
+CENSUS table is not at hand; these are men of US censuses, `{FILE}` in `../shared/data` or
+`--data`, 214,144 rows x 6.
 
 Sensitive is the state of birth (52 values, as occupation with 50); for two sensitive columns also the
 quarter of birth in tenths (as age in ten intervals). Tables of up to 200,000 rows are drawn without
 replacement, larger ones with it. A query compares up to three other columns and the sensitive ones with
 a value each, all drawn at random; relative errors are means over the different queries that a band of
-true counts has. `as printed` is the paper's iteration with its equations 6 to 9, which have f / n as
-the probability that a row of another value has a value of count f among its decoys and publishes it;
-SPLU-Gen has (gamma - 1) f / (gamma (n - f)). The bound that is printed for figure 4 divides the variance by n
-twice (erratum 36) and lies below the exact probability; the corrected one is Chebyshev's.
+true counts has, of one release, and bars are their standard errors. `as printed` is the paper's iteration,
+stopped at 1 %, with its equations 6 to 9, which have f / n as the probability that a row of another value
+has a value of count f among its decoys and publishes it; SPLU-Gen has (gamma - 1) f / (gamma (n - f)). The
+bound that is printed for figure 4 divides the variance by n twice (erratum 36) and lies below the exact
+probability; the corrected one is Chebyshev's.
 """
 
 Query = tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A table of a figure: a heading, the names of columns, and rows of numbers or texts."""
-
-    title: str
-    names: tuple[str, ...]
-    rows: Sequence[Sequence[object]]
-
-    @property
-    def file(self) -> str:
-        """The name of its plot, without the ending."""
-        return f"splu-{self.title.split(':')[0].lower().replace(' ', '-')}"
-
-    def markdown(self) -> str:
-        """The table below its plot."""
-        plot = drawn(self.title.split(":")[0], self.file)
-        return f"### {self.title}\n\n{plot}\n\n{markdown(self.names, self.rows)}"
-
-    def plot(self) -> Figure:
-        """The same as curves over the first column."""
-        figure = Figure(figsize=(6, 3.5), layout="constrained")
-        axes = figure.subplots()
-        ticks = [str(row[0]) for row in self.rows]
-        for place, name in enumerate(self.names[1:], 1):
-            heights = [row[place] if isinstance(row[place], int | float) else np.nan for row in self.rows]
-            axes.plot(ticks, np.array(heights, dtype=np.float64), marker="o", label=name)
-        axes.set(title=self.title, xlabel=self.names[0])
-        axes.legend(fontsize="small")
-        return figure
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """A table and its queries."""
 
-    table: Table
+    table: People
     sensitive: tuple[str, ...]
     seed: int
 
@@ -102,13 +73,18 @@ class Study:
         drawn = people.sample(rows, replace=rows > 200_000, random_state=seed).reset_index(drop=True)
         plain = tuple(name for name in PLAIN if BIRTH not in sensitive or name not in ("qob", "qob_minus_kw"))
         frame = drawn[[*plain, *sensitive]]
-        return cls(Table.of(frame, Roles(quasi_identifiers=plain, sensitive=sensitive)), sensitive, seed)
+        return cls(People.of(frame, Roles(quasi_identifiers=plain, sensitive=sensitive)), sensitive, seed)
 
     def queries(self, tries: int) -> Mapping[Query, int]:
         """Random queries with their true counts, those without rows left out."""
         draw = Randomness(self.seed, "queries")
         plain = self.table.roles.quasi_identifiers
         codes = {name: self.table.codes(name) for name in self.table.names}
+        # a bit for each row, so that thousands of queries take seconds
+        bits = {
+            name: [np.packbits(one.codes == place) for place in range(len(one.values))]
+            for name, one in codes.items()
+        }
         found: dict[Query, int] = {}
         for _ in range(tries):
             many = 1 + int(draw.integers(min(3, len(plain)), 1)[0])
@@ -119,14 +95,19 @@ class Study:
                 for name, place in zip(names, places, strict=True)
             )
             if query not in found:
-                hits = [codes[name].codes == place for name, place in zip(names, places, strict=True)]
-                found[query] = int(np.logical_and.reduce(hits).sum())
+                hits = [bits[name][place] for name, place in zip(names, places, strict=True)]
+                found[query] = int(np.unpackbits(np.bitwise_and.reduce(hits)).sum(dtype=np.int64))
         return {query: count for query, count in found.items() if count}
 
+    @cache  # noqa: B019 - a few studies that live as long as the script
+    def released(self, gamma: int) -> People:
+        """A release of SPLU-Gen, of which both estimates are made."""
+        made: People = SpluGen(gamma=gamma, random_state=self.seed).fit_transform_table(self.table)
+        return made
+
     def splu(self, gamma: int, *, as_printed: bool = False) -> Answers:
-        """A release of SPLU-Gen."""
-        made = SpluGen(gamma=gamma, random_state=self.seed).fit_transform_table(self.table)
-        return SpluAnswers(made, self.sensitive, gamma, as_printed=as_printed)
+        """What can be asked of a release of SPLU-Gen."""
+        return SpluAnswers(self.released(gamma), self.sensitive, gamma, as_printed=as_printed)
 
     def anatomy(self, l: int) -> Answers:  # noqa: E741 - the name that the literature gives it
         """A release of Anatomy."""
@@ -145,11 +126,16 @@ class Study:
         return LaplaceAnswers(self.table, epsilon, Randomness(self.seed, "noise"))
 
 
-def error(answers: Answers, queries: Mapping[Query, int]) -> float | str:
-    """The mean relative error, if there are five queries or more."""
+def errors(answers: Answers, queries: Mapping[Query, int]) -> list[float]:
+    """The relative error of each query; none if there are fewer than five queries."""
     if len(queries) < MIN_QUERIES:
-        return "-"
-    return float(np.mean([abs(answers.answer(query).count - true) / true for query, true in queries.items()]))
+        return []
+    return [float(abs(answers.answer(query).count - true) / true) for query, true in queries.items()]
+
+
+def error(answers: Answers, queries: Mapping[Query, int]) -> float:
+    """The mean relative error."""
+    return float(np.mean(errors(answers, queries)))
 
 
 def within(queries: Mapping[Query, int], low: float, high: float, most: int) -> Mapping[Query, int]:
@@ -162,86 +148,162 @@ def percent(band: tuple[float, float]) -> str:
     return f"{100 * band[0]:g} to {100 * band[1]:g} %"
 
 
-def figure_4() -> Line:
+def figure_4() -> list[Part]:
     """Bounds of the error of large counts, as printed and corrected, and the exact probability."""
-    rows = [
-        (
-            count,
-            e,
-            guarantees.bound_as_printed(10, count, e),
-            guarantees.chebyshev(10, count, e),
-            float(guarantees.error_probability(10, count, e)),
-        )
-        for e in (0.03, 0.05, 0.09)
-        for count in (100, 200, 400, 900)
-    ]
+    counts, gamma = (100, 200, 400, 900), 10
+    panels, rows = [], []
+    for e in (0.03, 0.05, 0.09):
+        printed = [guarantees.bound_as_printed(gamma, count, e) for count in counts]
+        corrected = [guarantees.chebyshev(gamma, count, e) for count in counts]
+        exact = [float(guarantees.error_probability(gamma, count, e)) for count in counts]
+        panels.append(
+            Panel(f"e = {e}", "T_f", "T_E", (
+                Series("bound of T_E", counts, printed, "printed"),
+                Series("corrected bound", counts, corrected, "line"),
+                Series("exact probability", counts, exact),
+            ), "xy")
+        )  # fmt: skip
+        rows += zip(counts, [e] * len(counts), printed, corrected, exact, strict=True)
+    title = "Figure 4: error probability of large counts, gamma = 10"
     names = ("T_f", "e", "T_E printed", "T_E corrected bound", "exact")
-    return Line("Figure 4: error probability of large counts, gamma = 10", names, rows)
+    return [f"### {title}", Plot("splu-figure-4", title, panels), Table(names, rows, "Figure 4 in numbers")]
 
 
-def figure_5() -> Line:
-    """How likely small counts miss by more than 30 %."""
-    rows = [
-        (f, *(float(guarantees.miss_probability(gamma, f, 0.3)) for gamma in (5, 10, 20)))
-        for f in range(1, 11)
-    ]
-    return Line("Figure 5: Pr(|f' - f| > 0.3 f)", ("f", "gamma = 5", "gamma = 10", "gamma = 20"), rows)
+def figure_5() -> tuple[list[Part], list[float]]:
+    """How likely small counts miss by more than 30 %, and these probabilities to 3 at gamma = 10."""
+    counts = range(1, 11)
+    curves = {
+        gamma: [float(guarantees.miss_probability(gamma, f, 0.3)) for f in counts] for gamma in (5, 10, 20)
+    }
+    title = "Figure 5: Pr(|f' - f| > 0.3 f)"
+    curves_ = [Series(f"gamma = {gamma}", list(counts), curve) for gamma, curve in curves.items()]
+    curves_.append(Series("read in the text", (3,), (0.6,), "printed"))
+    table = Table(
+        ("f", *(f"gamma = {one}" for one in curves)), list(zip(counts, *curves.values(), strict=True)),
+        "Figure 5 in numbers",
+    )  # fmt: skip
+    plot = Plot("splu-figure-5", title, [Panel("", "count f", "probability", curves_)])
+    return [f"### {title}", plot, table], curves[10][:3]
 
 
-def figure_7(people: pd.DataFrame, given: argparse.Namespace) -> Line:
-    """Relative errors of counts from 1 to 10."""
+def by_gamma(study: Study, small: Mapping[Query, int], gammas: Sequence[int]) -> Figure7:
+    """Relative errors of each query by all methods."""
+    fixed = {
+        "DBR": errors(study.dbr(), small),
+        **{f"Laplace, ln {n}": errors(study.laplace(np.log(n)), small) for n in (3, 2)},
+    }
+    return {
+        gamma: {
+            "SPLU-Gen": errors(study.splu(gamma), small),
+            "as printed": errors(study.splu(gamma, as_printed=True), small),
+            "Anatomy": errors(study.anatomy(gamma), small),
+            **fixed,
+        }
+        for gamma in gammas
+    }
+
+
+def figure_7(people: pd.DataFrame, given: argparse.Namespace) -> tuple[list[Part], Figure7]:
+    """Relative errors of counts from 1 to 10, of each query."""
     study = Study.of(people, given.rows[0], (PLACE,), given.seed)
     small = within(study.queries(given.tries), 1, 11, given.queries)
-    others = [error(study.dbr(), small), *(error(study.laplace(e), small) for e in (np.log(3), np.log(2)))]
-    rows = [
-        (gamma, error(study.splu(gamma), small), error(study.splu(gamma, as_printed=True), small),
-         error(study.anatomy(gamma), small), *others)
-        for gamma in (2, 4, 6, 8, 10)
-    ]  # fmt: skip
-    names = ("gamma = l", "SPLU-Gen", "as printed", "Anatomy", "DBR", "Laplace, ln 3", "Laplace, ln 2")
-    return Line(f"Figure 7: relative error of {len(small)} counts of at most 10", names, rows)
+    found = by_gamma(study, small, (2, 4, 6, 8, 10))
+    title = f"Figure 7: relative error of {len(small)} counts of at most 10"
+    panel, table = shown("gamma = l", {str(gamma): one for gamma, one in found.items()}, "Figure 7")
+    return [f"### {title}", Plot("splu-figure-7", title, [panel]), table], found
 
 
-def figures_8_9(people: pd.DataFrame, given: argparse.Namespace) -> list[Line]:
+def figures_8_9(people: pd.DataFrame, given: argparse.Namespace) -> tuple[list[Part], Figures89]:
     """Relative errors of large counts by selectivity and by size of the table; gamma and l are 5."""
-    found: dict[int, list[tuple[float | str, ...]]] = {}
+    found: Figures89 = {}
     for rows in given.rows:
         study = Study.of(people, rows, (PLACE,), given.seed)
         queries = study.queries(given.tries)
-        releases = (study.splu(5), study.splu(5, as_printed=True), study.anatomy(5), study.dbr())
-        found[rows] = []
+        releases = {
+            "SPLU-Gen": study.splu(5),
+            "as printed": study.splu(5, as_printed=True),
+            "Anatomy": study.anatomy(5),
+            "DBR": study.dbr(),
+        }
+        found[rows] = {}
         for low, high in BANDS:
             some = within(queries, low * rows, high * rows, given.queries)
-            found[rows].append((float(len(some)), *(error(one, some) for one in releases)))
+            found[rows][percent((low, high))] = {name: errors(one, some) for name, one in releases.items()}
         print(f"figures 8 and 9: {rows:,} rows done", file=sys.stderr, flush=True)
-    names = ("SPLU-Gen", "as printed", "Anatomy", "DBR")
     middle = 300_000 if 300_000 in found else given.rows[-1]
-    lines = [
-        Line(
-            f"Figure 8: relative error by selectivity, {middle:,} rows, gamma = l = 5",
-            ("selectivity", *names, "queries"),
-            [(percent(band), *row[1:], int(row[0])) for band, row in zip(BANDS, found[middle], strict=True)],
-        )
-    ]
-    for place, name in enumerate(names, 1):
-        rows_of = [(f"{rows:,}", *(row[place] for row in found[rows])) for rows in found]
-        title = f"Figure 9{'abcd'[place - 1]}: {name}, relative error by rows"
-        lines.append(Line(title, ("rows", *map(percent, BANDS)), rows_of))
-    return lines
+    eight = f"Figure 8: relative error by selectivity, {middle:,} rows, gamma = l = 5"
+    panel, table = shown("selectivity", found[middle], "Figure 8")
+    letters = {"SPLU-Gen": "9(a) SPLU-Gen", "Anatomy": "9(b) Anatomy", "DBR": "9(c) DBR",
+               "as printed": "not in the paper: SPLU-Gen, as printed"}  # fmt: skip
+    panels = [
+        Panel(title, "rows", "relative error", [
+            _series(percent(band), {f"{n // 1000:,} k": found[n][percent(band)][name] for n in found})
+            for band in BANDS
+        ])
+        for name, title in letters.items()
+    ]  # fmt: skip
+    nine = "Figure 9: relative error of large counts by rows, gamma = l = 5"
+    rows_of = [
+        (letters[name], f"{n:,}", *(_mean(found[n][percent(band)][name]) for band in BANDS))
+        for name in letters for n in found
+    ]  # fmt: skip
+    return [
+        f"### {eight}", Plot("splu-figure-8", eight, [panel]), table,
+        f"### {nine}", Plot("splu-figure-9", nine, panels, columns=2),
+        Table(("figure", "rows", *map(percent, BANDS)), rows_of, "Figure 9 in numbers"),
+    ], found  # fmt: skip
 
 
-def figure_12(people: pd.DataFrame, given: argparse.Namespace) -> Line:
-    """Relative errors of counts by two sensitive columns."""
+def figure_12(people: pd.DataFrame, given: argparse.Namespace) -> tuple[list[Part], Figure12]:
+    """Relative errors by two sensitive columns, by the paper's iteration and by the estimate here."""
     study = Study.of(people, given.rows[0], (PLACE, BIRTH), given.seed)
     queries = study.queries(given.tries)
     size = len(study.table)
-    bands = [within(queries, low * size, high * size, given.queries) for low, high in FIGURE_12]
-    rows = []
+    bands = {
+        percent(band): within(queries, band[0] * size, band[1] * size, given.queries) for band in FIGURE_12
+    }
+    found: Figure12 = {"as printed": {}, "SPLU-Gen": {}}
     for gamma in (2, 3, 4, 5, 6, 7, 8):
-        answers = study.splu(gamma)
-        rows.append((gamma, *(error(answers, some) for some in bands)))
-    names = tuple(f"{percent(band)} ({len(some)})" for band, some in zip(FIGURE_12, bands, strict=True))
-    return Line("Figure 12: two sensitive columns, relative error by selectivity", ("gamma", *names), rows)
+        for name in found:
+            answers = study.splu(gamma, as_printed=name == "as printed")
+            found[name][gamma] = {band: errors(answers, some) for band, some in bands.items()}
+    title = "Figure 12: two sensitive columns, relative error by selectivity"
+    panels = [
+        Panel(words, "gamma", "relative error", [
+            _series(band, {str(gamma): one[band] for gamma, one in found[name].items()}) for band in bands
+        ])
+        for name, words in (("as printed", "12: the paper's iteration"), ("SPLU-Gen", "the estimate here"))
+    ]  # fmt: skip
+    rows = [
+        (name, gamma, *(_mean(one[band]) for band in bands))
+        for name, by_gamma in found.items() for gamma, one in by_gamma.items()
+    ]  # fmt: skip
+    heads = ("estimate", "gamma", *(f"{band} ({len(some)})" for band, some in bands.items()))
+    table = Table(heads, rows, "Figure 12 in numbers; in brackets the number of queries")
+    return [f"### {title}", Plot("splu-figure-12", title, panels, apart=True), table], found
+
+
+def _mean(values: Sequence[float]) -> float | str:
+    return float(np.mean(values)) if len(values) else "-"
+
+
+def _series(label: str, by_place: Mapping[str, Sequence[float]]) -> Series:
+    """Means and their standard errors."""
+    some = {place: one for place, one in by_place.items() if len(one) > 1}
+    deviations = [float(np.std(one, ddof=1) / np.sqrt(len(one))) for one in some.values()]
+    places = [int(place) if place.isdigit() else place for place in some]
+    return Series(label, places, [float(np.mean(one)) for one in some.values()], error=deviations)
+
+
+def shown(across: str, found: Mapping[str, Mapping[str, Sequence[float]]], name: str) -> tuple[Panel, Table]:
+    """Means by place as curves of each method, and as a table."""
+    methods = list(next(iter(found.values())))
+    curves = [_series(each, {place: one[each] for place, one in found.items()}) for each in methods]
+    rows = [
+        (place, *(_mean(one[each]) for each in methods), len(one[methods[0]])) for place, one in found.items()
+    ]
+    table = Table((across, *methods, "queries"), rows, f"{name} in numbers")
+    return Panel("", across, "relative error", curves), table
 
 
 def parse() -> argparse.Namespace:
@@ -255,32 +317,28 @@ def parse() -> argparse.Namespace:
     )
     given = parser.parse_args()
     given.rows = (100_000, 300_000) if given.quick else (100_000, 200_000, 300_000, 400_000, 500_000)
-    given.tries, given.queries = (1500, 15) if given.quick else (4000, 60)
+    given.tries, given.queries = (3000, 20) if given.quick else (12_000, 100)
     return given
 
 
 def main() -> int:
     """Print all tables, and write them and their plots where that is asked for."""
-    given = parse()
+    given, clock = parse(), Clock()
     if gone := missing(given.data, FILE):
         print(gone, file=sys.stderr)
         return 66
     people = pd.read_csv(given.data / FILE)
     people[BIRTH] = pd.qcut(people["qob_minus_kw"].rank(method="first"), 10, labels=False)
-    lines = [figure_4(), figure_5(), figure_7(people, given), *figures_8_9(people, given)]
-    lines.append(figure_12(people, given))
-    found = judged(statements({one.title.split(":")[0]: one.rows for one in lines}), "figure")
-    parts = [
-        HEADING,
-        NOTES,
-        *(one.markdown() for one in lines),
-        f"### What the paper says of them\n\n{found}",
-    ]
-    text = "\n\n".join(part.strip() for part in parts)
-    print(text)
-    if given.write is not None:
-        write(given.write, HEADING, text, {one.file: one.plot() for one in lines})
-    return 0
+    four, (five, exact) = figure_4(), figure_5()
+    (seven, small), (eight, large) = figure_7(people, given), figures_8_9(people, given)
+    twelve, two = figure_12(people, given)
+    return finish(
+        Section(
+            "splu", "SPLU", HEADING, [NOTES, *four, *five, *seven, *eight, *twelve],
+            statements(exact, small, large, two), clock.told(), given.quick,
+        ),
+        given,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -100,7 +100,8 @@ def test_sanitized_cases_are_not_found_and_keep_almost_all_words(study):
 def test_the_section_has_all_tables_and_says_what_does_not_hold(scripts, cases):
     found = scripts["chapter6_cases"].cases(DATA, 40)
     figures = scripts["chapter6"].measured(found, 1, 2)
-    text = scripts["chapter6"].section(figures)
+    section = scripts["chapter6"].section(figures, "")
+    text = section.markdown()
     for part in (
         "### Table 6.1",
         "### Table 6.2",
@@ -117,12 +118,24 @@ def test_the_section_has_all_tables_and_says_what_does_not_hold(scripts, cases):
         assert sum(row[1] for row in one.second[:-1]) == one.second[-1][1] == 3 * 40
         assert one.control == 0 < one.found
         assert not any(each.found for after in one.after.values() for each in after)
-    assert len(scripts["chapter6"].plot(figures).axes) == 1
+    assert [one.name for one in section.plots()] == ["chapter6-figure-6.3"]
 
 
 def test_halves_are_those_below_and_above_the_middle(scripts):
     observations = [Observation(w, w > 4) for w in range(10)]
-    assert scripts["chapter6_statements"].halves(observations) == (0.0, 1.0)
+    assert scripts["chapter6_statements"].halves(observations) == ((0, 5), (5, 5))
     lower = [Observation(w, w < 4) for w in range(10)]
     below, above = scripts["chapter6_statements"].halves(lower)
-    assert below > above
+    assert below == (4, 5)
+    assert above == (0, 5)
+
+
+def test_a_share_of_few_cases_is_within_noise(scripts):
+    statements = scripts["chapter6_statements"]
+    assert statements.of_sizes("DIRECT", 57, 76, 144).verdict == "no"
+    assert statements.of_sizes("DIRECT", 57, 64, 144).verdict == "within noise"
+    assert statements.of_shared("DIRECT", (6, 72), (22, 72)).verdict == "yes"
+    assert statements.of_words("DIRECT", (55, 370), (15, 62)).verdict == "within noise"
+    low, high = statements.part(0, 25)
+    assert low == 0
+    assert high == pytest.approx(0.133, abs=1e-3)

@@ -75,11 +75,24 @@ def test_shapes_hold_for_synthetic_tables(rod, monkeypatch):
 
 def test_the_section_has_all_tables(rod, runs, monkeypatch):
     monkeypatch.setattr(rod, "run", lambda *_: runs)
-    text, plots = rod.section("dp-noise", 200, 1, 1)
+    section = rod.section("dp-noise", 200, 1, 1)
+    text = section.markdown()
     for title in ("Table 1", "Tables 2 and 3", "Figures 1, 3, 4 and 5", "Figure 2", "Figures 6 to 8"):
         assert f"### {title}" in text
     assert "200 rows x 5, `dp-noise`" in text
-    assert all(f"](reproduction/{name}.svg)" in text for name in plots)
+    assert all(f"](reproduction/{one.name}.svg)" in text for one in section.plots())
+    curves, *_ = section.plots()
+    assert all("printed" in {one.kind for one in panel.series} for panel in curves.panels)
+
+
+def test_eq_15_fits_the_printed_values_best_and_one_release_judges_no_curve(rod, runs):
+    fitted = rod.free({e: float(real) for e, (_, real) in rod.TABLE_1.items()})
+    assert min(fitted, key=fitted.get) == "Eq. 15"
+    assert fitted["Eq. 15"] == pytest.approx(1.40, abs=0.01)
+    assert fitted["Eq. 13"] == pytest.approx(5.7, abs=0.1)
+    told = {one.says: one.verdict for one in rod.statements(runs)}
+    assert told["Eq. 15 fits the risk best, free curves, printed values"] == "yes"
+    assert told["Eq. 15 fits the risk best, free curves, values found here"] == "within noise"
 
 
 def test_too_few_rows_are_refused():
