@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import comb, prod
 from typing import Final, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from smc.analyses.disclosure.owned import Owned
 from smc.secret.sharing.bounds import Bounds
 
 Ints = NDArray[np.int64]
+_MOST_VALUES: Final = 64
 _Whole = TypeVar("_Whole", np.int64, np.uint8)
 
 BESIDE_BOUNDS: Final = 2
@@ -34,7 +36,7 @@ class Crowds:
             exactly if this one is.
         cover: the smallest of the numbers, 0 too: what the cell hides if it is added to others.
         least_shown: the smallest of the numbers that a figure shows to be 0 where they are: of all, and of
-            those who are off a bound of a sum, as a sum at its bound is everybody's value.
+            those who add something else than a bound of a sum or than the rest, as that is everybody's value.
     """
 
     everybody: Ints = field(repr=False)
@@ -55,9 +57,9 @@ class Crowds:
 
         Args:
             numbers: of persons, by cell.
-            shown: those of them that the figure shows to be 0 where they are.
+            shown: further ones that the figure shows to be 0 where they are.
         """
-        other = Crowds.of(self.everybody, *numbers)
+        other = Crowds.of(self.everybody, *numbers, *shown)
         fewest, cover = np.minimum(self.fewest, other.fewest), np.minimum(self.cover, other.cover)
         # Nobody's cells are 0 in both.
         return Crowds(self.everybody, fewest, cover, np.minimum.reduce([self.least_shown, *shown]))
@@ -80,16 +82,52 @@ def told_apart(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds]
         Three arrays of shape (size,).
     """
     lowest, span = declared.value.lower, declared.value.upper - declared.value.lower
-    people = int(persons.max()) + 1 if len(persons) else 1
-    pairs, which = np.unique(cells * people + persons, return_inverse=True)
-    rows = np.bincount(which.reshape(-1), minlength=len(pairs)).astype(np.int64)
-    totals, places = np.zeros(len(pairs), dtype=np.int64), pairs // people
-    np.add.at(totals, which.reshape(-1), values - lowest)
+    places, (rows, totals) = _added(cells, persons, np.ones(len(cells), dtype=np.int64), values - lowest)
     common = _commonest(places, totals, size)[places]
     return [
         np.bincount(places[totals != reference], minlength=size).astype(np.int64)
         for reference in (0 * rows, rows * span, common)
     ]
+
+
+def counts_by_value(cells: Ints, persons: Ints, values: Sequence[Ints], size: int) -> list[Ints]:
+    """How many persons of each cell add each value, where the sums tell it.
+
+    Sums of few values, such as those of a price list, are told apart by their digits: for n persons who add
+    one of d values each there are (n + d - 1 over d - 1) ways, and where sums can take more values than that,
+    a sum says as a rule how many add which. A number of 0 is told, too.
+
+    Args:
+        cells: as of `told_apart`.
+        persons: as of `told_apart`.
+        values: of each row, one array for each of the sums that are shown.
+        size: the number of cells.
+
+    Returns:
+        An array of shape (size,) for each value that somebody adds; where sums do not tell, all persons.
+    """
+    places, added = _added(cells, persons, *values)
+    different, which = np.unique(np.stack(added), axis=1, return_inverse=True)
+    count = different.shape[1]
+    everybody = np.bincount(places, minlength=size).astype(np.int64)
+    if not 1 < count <= _MOST_VALUES:
+        return []
+    steps = [int(np.ptp(each)) // max(1, int(np.gcd.reduce(each - each.min()))) for each in different]
+    reach = [prod(n * step + 1 for step in steps) for n in everybody.tolist()]
+    ways = [comb(n + count - 1, count - 1) for n in everybody.tolist()]
+    tells = np.array([few <= sums for few, sums in zip(ways, reach, strict=True)], dtype=np.bool_)
+    found = (np.bincount(places[which.reshape(-1) == value], minlength=size) for value in range(count))
+    return [np.where(tells, number, everybody).astype(np.int64) for number in found]
+
+
+def _added(cells: Ints, persons: Ints, *values: Ints) -> tuple[Ints, list[Ints]]:
+    """Of each person in each cell the cell, and what the rows there add, for each kind of values."""
+    people = int(persons.max()) + 1 if len(persons) else 1
+    pairs, which = np.unique(cells * people + persons, return_inverse=True)
+    totals = [np.zeros(len(pairs), dtype=np.int64) for _ in values]
+    for total, each in zip(totals, values, strict=True):
+        np.add.at(total, which.reshape(-1), each)
+    return pairs // people, totals
 
 
 def off_bounds(values: Ints, declared: Owned[Bounds]) -> list[Ints]:

@@ -202,6 +202,23 @@ def test_a_flag_that_nobody_or_everybody_has_is_withheld_like_a_cell_of_nobody(t
         assert (outcome.tables[0].columns["value"][0] is not None) == (having != 3)
 
 
+@pytest.mark.parametrize("rare", [0, 3, 12])
+def test_a_sum_of_few_prices_does_not_tell_how_many_have_the_rare_one(tmp_path, rare):
+    """Values stand in a public list, and of 40 who each have one of three a sum says how many have which."""
+    prices, group = np.array([1250, 11_735, 91_377]), Schema("category", categories=tuple("abcdefgh"))
+    chosen = [
+        place for number in [rare, *[15] * 7] for place in [2] * number + [0, 1] * 12 + [0] * (16 - number)
+    ]
+    data = patients(cost=prices[chosen]) | {"group": Column(np.repeat(np.arange(8), 40), group)}
+    for kind in ("sum", "mean"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        _, outcome = Victim(folder, data).asked(statistics(kind=kind, column="cost", by="group"))
+        found = outcome.tables[0].columns["value"]
+        assert (found[0] is not None) == (rare >= 10)
+        assert sum(value is not None for value in found) >= 6
+
+
 def test_the_only_two_patients_of_an_age_keep_their_diagnoses(tmp_path):
     """No line has persons in one cell only; zeros alone would tell that nobody of the age has another one."""
     drawn = np.random.default_rng(3)

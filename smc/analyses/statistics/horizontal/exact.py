@@ -20,7 +20,7 @@ import numpy as np
 
 from smc.analyses.disclosure.amounts import Amounts
 from smc.analyses.disclosure.audit import Members
-from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, Crowds, persons_of, told_apart
+from smc.analyses.disclosure.crowds import Crowds, counts_by_value, persons_of, told_apart
 from smc.analyses.disclosure.kish import kish
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
@@ -300,17 +300,14 @@ def _sum(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size
     values = np.clip(values, bounds.lower, bounds.upper)
     amounts = Amounts.of(values, declared)
     part = count(cells, persons, shape)
-    apart = [number.reshape(shape) for number in told_apart(cells, persons, values, declared, size)]
+    told = [*told_apart(cells, persons, values, declared, size)]
+    told += counts_by_value(cells, persons, [amounts.above], size)
     weighed = _weigh(cells, persons, amounts, shape)
-    crowds = part.crowds.beside(*apart, shown=_ends(apart, bounds))
+    shown = [number.reshape(shape) for number in told]
+    crowds = part.crowds.beside(shown=shown)
     sums = {_SUM: weighed[0].totals}
     members = amounts.members(persons, cells)
     return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members)
-
-
-def _ends(apart: Sequence[Ints], declared: Bounds) -> Sequence[Ints]:
-    """Of `told_apart` those whom a sum shows to be nobody: off the lower bound, or off the upper."""
-    return apart[:BESIDE_BOUNDS] if declared.lower < declared.upper else ()
 
 
 def _sum_weighted(
@@ -327,12 +324,13 @@ def _sum_weighted(
     amounts = Amounts.of(np.clip(values[0], bounds.lower, bounds.upper), declared[0]).times(weights)
     reach = Owned(Bounds(0, (bounds.upper - bounds.lower) * limits.upper))
     part = count(cells, persons, shape)
-    apart = [number.reshape(shape) for number in told_apart(cells, persons, amounts.above, reach, size)]
-    numbers = (*told_apart(cells, persons, weights, heaviest, size), kish(cells, persons, weights, size))
+    told = [*told_apart(cells, persons, amounts.above, reach, size)]
+    told += counts_by_value(cells, persons, [weights, amounts.above], size)
+    further = (*told_apart(cells, persons, weights, heaviest, size), kish(cells, persons, weights, size))
     both = (amounts, Amounts.of(weights, heaviest))
     weighed = [_weigh(cells, persons, each, shape) for each in both]
-    numbers = tuple(number.reshape(shape) for number in numbers)
-    crowds = part.crowds.beside(*apart, *numbers, shown=_ends(apart, reach.value))
+    numbers, shown = ([number.reshape(shape) for number in each] for each in (further, told))
+    crowds = part.crowds.beside(*numbers, shown=shown)
     sums = {name: found[0].totals for name, found in zip((_SUM, _WEIGHTS), weighed, strict=True)}
     members, of_weights = (each.members(persons, cells) for each in both)
     every = [*part.weighed, *chain(*weighed)]

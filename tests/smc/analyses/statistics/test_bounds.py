@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.disclosure.crowds import Crowds, told_apart
+from smc.analyses.disclosure.crowds import Crowds, counts_by_value, told_apart
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.statistics.analysis import STATISTICS
@@ -108,7 +108,7 @@ def test_a_sum_does_not_tell_of_the_few_who_differ_from_the_rest(name, kind):
     none = np.clip(np.array([common] * 400), schema.lower, schema.upper)
     assert shown(job(kind), costs(none, schema), costs(values, schema)) == [None]
     assert shown(job(kind), costs(none, schema), costs(none, schema)) != [None]
-    many = np.clip(np.array([common] * 400 + few * 4), schema.lower, schema.upper)
+    many = np.clip(np.array([common] * 400 + few * 10), schema.lower, schema.upper)
     assert shown(job(kind), costs(none, schema), costs(many, schema), GROUPS) != [None]
 
 
@@ -176,6 +176,22 @@ def test_those_whom_a_sum_tells_apart_are_counted(rows):
     cells, persons, values = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     found = told_apart(cells, persons, values, Owned(Bounds(0, 4)), 3)
     assert [part.tolist() for part in found] == slow_told_apart(cells, persons, values, (0, 4), 3)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 7, 100])), min_size=1, max_size=9))
+def test_numbers_by_value_are_counted_where_no_other_ones_have_the_sum(rows):
+    """Where each sum has one way, each number counts; where there are more ways than sums, none does."""
+    cells, values = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+    found = counts_by_value(cells, np.arange(len(rows)), [values], 2)
+    kinds = sorted(set(values.tolist()))
+    assert len(found) == (len(kinds) if len(kinds) > 1 else 0)
+    for kind, number in zip(kinds, found, strict=False):
+        assert number.tolist() == [int(((cells == cell) & (values == kind)).sum()) for cell in range(2)]
+
+
+def test_a_sum_of_three_neighbouring_codes_does_not_tell_them_apart():
+    cells, values = np.zeros(60, dtype=np.int64), np.arange(60) % 3
+    assert [number.tolist() for number in counts_by_value(cells, np.arange(60), [values], 1)] == [[60]] * 3
 
 
 def test_the_fewest_stand_for_all_numbers():
