@@ -88,7 +88,7 @@ class AggregatesStudy(Study):
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Figures over the intersection are exact, noisy or stay shared.
 
-        Exact sums are about single rows where somebody gets the sum of its own column.
+        Exact sums are about single rows, see `shows_rows`.
         """
         epsilon = self.parameters.epsilon
         return Facts(

@@ -67,7 +67,7 @@ class LinkedStudy(Study):
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
-        """Figures are exact, and about single rows where somebody gets the sum of its own column."""
+        """Figures are exact, and sums are about single rows, see `shows_rows`."""
         return Facts(
             pairs_by_position=False,
             matches=True,

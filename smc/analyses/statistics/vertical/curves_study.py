@@ -50,8 +50,9 @@ _CLASSES: Final = (
     "which powers of two the persons of each group lie, and the events of all"
 )
 CHOSEN: Final = (
-    "by chosen values of its own columns: of single rows whether they match, and what the other side has of "
-    "them, as far as limits let so few persons be shown"
+    "by keys of persons whom it knows or chosen values of its own columns, which put the border between two "
+    "units: whether at most k of single rows of its choice match and have no event, k of its choice; and by "
+    "own values what the other side has of them, as far as limits let so few persons be shown"
 )
 
 
@@ -86,7 +87,7 @@ class MatchedCurvesStudy(VerticalStudy):
             pairs_by_position=False,
             matches=True,
             lpn=True,
-            row_results=self._chooses(recipients),
+            row_results=bool(recipients),
             comparison_type=None,
             exact=ExactFigures(1, Whom.MATCHES),
             sorts_by=self.parameters.sorts_by,
@@ -96,17 +97,13 @@ class MatchedCurvesStudy(VerticalStudy):
             asked=self.parameters.asked,
         )
 
-    def _chooses(self, recipients: frozenset[Role]) -> bool:
-        """Whether a recipient brings a column, whose values it can choose."""
-        return any(self.vertical.values(role) for role in recipients)
-
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         gets = (*curves_text(self.parameters), _CLASSES, _WITHHELD)
         alice, bob = (
             (
                 *(gets if role in recipients else ()),
-                *((CHOSEN,) if role in recipients and self.vertical.values(role) else ()),
+                *((CHOSEN,) if role in recipients else ()),
                 _HOLD,
             )
             for role in Role
@@ -126,13 +123,13 @@ class MatchedCurvesStudy(VerticalStudy):
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
         gets = ("survival curves without noise, at the points of the job", "which points limits withhold")
-        chosen = ("with chosen values: which of its own rows match",)
+        chosen = ("by chosen or known values: which of its own rows match",)
         does = "match the rows of both by their keys, and compute survival over the matches"
         hides = "the rows themselves, single times and events, and withheld points"
         alice, bob = (
             (
                 *(gets if role in recipients else ()),
-                *(chosen if role in recipients and self.vertical.values(role) else ()),
+                *(chosen if role in recipients else ()),
                 LEAST_MATCHES,
             )
             for role in Role
