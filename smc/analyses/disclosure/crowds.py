@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import comb, prod
+from itertools import pairwise
+from math import comb, gcd, prod
 from typing import Final, TypeVar
 
 import numpy as np
@@ -20,6 +21,9 @@ from smc.secret.sharing.bounds import Bounds
 
 Ints = NDArray[np.int64]
 _MOST_VALUES: Final = 64
+_TRIPLES: Final = 24
+"""How many times three neighbouring amounts are looked at for what their differences share."""
+
 _Whole = TypeVar("_Whole", np.int64, np.uint8)
 
 BESIDE_BOUNDS: Final = 2
@@ -90,12 +94,13 @@ def told_apart(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds]
     ]
 
 
-def counts_by_value(cells: Ints, persons: Ints, values: Sequence[Ints], size: int) -> list[Ints]:
-    """How many persons of each cell add each value, where the sums tell it.
+def told_by_digits(cells: Ints, persons: Ints, values: Sequence[Ints], size: int) -> tuple[list[Ints], Ints]:
+    """The fewest persons of each cell whom the digits of its sums tell of, whoever adds what.
 
-    Sums of few values, such as those of a price list, are told apart by their digits: for n persons who add
-    one of d values each there are (n + d - 1 over d - 1) ways, and where sums can take more values than that,
-    a sum says as a rule how many add which. A number of 0 is told, too.
+    Few values, such as those of a price list: for n persons who add one of d values each there are
+    (n + d - 1 over d - 1) ways, and where sums can take more values than that, a sum says as a rule how many
+    add which. And amounts of which all but a few are the same modulo some number, such as multiples of 50:
+    modulo that the sum is of these few.
 
     Args:
         cells: as of `told_apart`.
@@ -104,20 +109,62 @@ def counts_by_value(cells: Ints, persons: Ints, values: Sequence[Ints], size: in
         size: the number of cells.
 
     Returns:
-        An array of shape (size,) for each value that somebody adds; where sums do not tell, all persons.
+        Two arrays of shape (size,): of values, and of residues; all persons where digits tell of nobody. And
+        one that is 0 where digits tell that nobody adds a value of other cells.
     """
     places, added = _added(cells, persons, *values)
-    different, which = np.unique(np.stack(added), axis=1, return_inverse=True)
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places[order], np.arange(size + 1))
+    every = [each[order] for each in added]
+    first, codes = _different(every)
+    rarest, off, lacking = np.zeros((3, size), dtype=np.int64)
+    for cell, (begin, end) in enumerate(pairwise(ends.tolist())):
+        if begin == end:
+            continue
+        people = end - begin
+        own, numbers = np.unique(codes[begin:end], return_counts=True)
+        rarest[cell] = numbers.min() if _tells(first[:, own], people) else people
+        off[cell] = min(_off_residue(each[begin:end]) for each in every)
+        lacking[cell] = 0 if len(own) < first.shape[1] and _tells(first, people) else people
+    return [rarest, off], lacking
+
+
+def _different(amounts: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """The different rows of columns of the same length, of shape (columns, rows), and which each row is."""
+    codes = np.zeros(len(amounts[0]), dtype=np.int64)
+    for each in amounts:
+        values, which = np.unique(each, return_inverse=True)
+        codes = np.unique(codes * len(values) + which, return_inverse=True)[1]
+    found = np.zeros((len(amounts), int(codes.max(initial=-1)) + 1), dtype=np.int64)
+    found[:, codes] = amounts
+    return found, codes
+
+
+def _tells(different: Ints, people: int) -> bool:
+    """Whether sums over so many persons say who adds which of these values, of shape (sums, values)."""
     count = different.shape[1]
-    everybody = np.bincount(places, minlength=size).astype(np.int64)
     if not 1 < count <= _MOST_VALUES:
-        return []
+        return False
     steps = [int(np.ptp(each)) // max(1, int(np.gcd.reduce(each - each.min()))) for each in different]
-    reach = [prod(n * step + 1 for step in steps) for n in everybody.tolist()]
-    ways = [comb(n + count - 1, count - 1) for n in everybody.tolist()]
-    tells = np.array([few <= sums for few, sums in zip(ways, reach, strict=True)], dtype=np.bool_)
-    found = (np.bincount(places[which.reshape(-1) == value], minlength=size) for value in range(count))
-    return [np.where(tells, number, everybody).astype(np.int64) for number in found]
+    return comb(people + count - 1, count - 1) <= prod(people * step + 1 for step in steps)
+
+
+def _off_residue(amounts: Ints) -> int:
+    """How many persons at least have another residue than most, modulo what the differences of some share.
+
+    Modulo a number that is not above that of the persons many share a residue by chance, and it says little.
+    """
+    people = len(amounts)
+    different = np.unique(amounts)
+    begins = np.unique(np.linspace(0, max(0, len(different) - 3), _TRIPLES).astype(np.int64))
+    shared = [int(np.gcd.reduce(np.diff(different[begin : begin + 3]))) for begin in begins]
+    least = people
+    for modulus in {*shared, *(gcd(one, other) for one, other in pairwise(shared))}:
+        if modulus > people:
+            off = people - int(np.unique(amounts % modulus, return_counts=True)[1].max())
+            if 0 < 2 * off < people:
+                least = min(least, off)
+    return least
 
 
 def _added(cells: Ints, persons: Ints, *values: Ints) -> tuple[Ints, list[Ints]]:

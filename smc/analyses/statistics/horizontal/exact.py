@@ -20,7 +20,7 @@ import numpy as np
 
 from smc.analyses.disclosure.amounts import Amounts
 from smc.analyses.disclosure.audit import Members
-from smc.analyses.disclosure.crowds import Crowds, counts_by_value, persons_of, told_apart
+from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart, told_by_digits
 from smc.analyses.disclosure.kish import kish
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
@@ -300,14 +300,19 @@ def _sum(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size
     values = np.clip(values, bounds.lower, bounds.upper)
     amounts = Amounts.of(values, declared)
     part = count(cells, persons, shape)
-    told = [*told_apart(cells, persons, values, declared, size)]
-    told += counts_by_value(cells, persons, [amounts.above], size)
     weighed = _weigh(cells, persons, amounts, shape)
-    shown = [number.reshape(shape) for number in told]
-    crowds = part.crowds.beside(shown=shown)
+    digits, lacking = told_by_digits(cells, persons, [amounts.above], size)
+    crowds = _beside(part.crowds, digits, [*told_apart(cells, persons, values, declared, size), lacking])
     sums = {_SUM: weighed[0].totals}
     members = amounts.members(persons, cells)
     return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members)
+
+
+def _beside(crowds: Crowds, numbers: Sequence[Ints], shown: Sequence[Ints]) -> Crowds:
+    """See `Crowds.beside`; numbers are of shape (cells,)."""
+    shape = crowds.everybody.shape
+    further = [each.reshape(shape) for each in numbers]
+    return crowds.beside(*further, shown=[each.reshape(shape) for each in shown])
 
 
 def _sum_weighted(
@@ -324,13 +329,12 @@ def _sum_weighted(
     amounts = Amounts.of(np.clip(values[0], bounds.lower, bounds.upper), declared[0]).times(weights)
     reach = Owned(Bounds(0, (bounds.upper - bounds.lower) * limits.upper))
     part = count(cells, persons, shape)
-    told = [*told_apart(cells, persons, amounts.above, reach, size)]
-    told += counts_by_value(cells, persons, [weights, amounts.above], size)
-    further = (*told_apart(cells, persons, weights, heaviest, size), kish(cells, persons, weights, size))
+    shown = told_apart(cells, persons, amounts.above, reach, size)
+    shown += told_apart(cells, persons, weights, heaviest, size)
+    digits, lacking = told_by_digits(cells, persons, [weights, amounts.above], size)
     both = (amounts, Amounts.of(weights, heaviest))
     weighed = [_weigh(cells, persons, each, shape) for each in both]
-    numbers, shown = ([number.reshape(shape) for number in each] for each in (further, told))
-    crowds = part.crowds.beside(*numbers, shown=shown)
+    crowds = _beside(part.crowds, [*digits, kish(cells, persons, weights, size)], [*shown, lacking])
     sums = {name: found[0].totals for name, found in zip((_SUM, _WEIGHTS), weighed, strict=True)}
     members, of_weights = (each.members(persons, cells) for each in both)
     every = [*part.weighed, *chain(*weighed)]

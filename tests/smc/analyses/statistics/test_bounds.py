@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.disclosure.crowds import Crowds, counts_by_value, told_apart
+from smc.analyses.disclosure.crowds import Crowds, told_apart, told_by_digits
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.statistics.analysis import STATISTICS
@@ -178,20 +178,25 @@ def test_those_whom_a_sum_tells_apart_are_counted(rows):
     assert [part.tolist() for part in found] == slow_told_apart(cells, persons, values, (0, 4), 3)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 7, 100])), min_size=1, max_size=9))
-def test_numbers_by_value_are_counted_where_no_other_ones_have_the_sum(rows):
-    """Where each sum has one way, each number counts; where there are more ways than sums, none does."""
-    cells, values = np.array(rows, dtype=np.int64).reshape(-1, 2).T
-    found = counts_by_value(cells, np.arange(len(rows)), [values], 2)
-    kinds = sorted(set(values.tolist()))
-    assert len(found) == (len(kinds) if len(kinds) > 1 else 0)
-    for kind, number in zip(kinds, found, strict=False):
-        assert number.tolist() == [int(((cells == cell) & (values == kind)).sum()) for cell in range(2)]
+DIGITS = {
+    "three prices": ([1250] * 20 + [11_735] * 18 + [91_377] * 2, [2, 40]),
+    "an odd amount among tariffs": ([5000] * 20 + [15_000] * 19 + [20_017], [1, 40]),
+    "an odd amount among many of one step": ([50 * number for number in range(39)] + [1017], [40, 1]),
+    "neighbouring codes": ([1] * 20 + [2] * 18 + [3] * 2, [40, 40]),
+    "amounts of any size": ([number**2 + number for number in range(40)], [40, 40]),
+}
 
 
-def test_a_sum_of_three_neighbouring_codes_does_not_tell_them_apart():
-    cells, values = np.zeros(60, dtype=np.int64), np.arange(60) % 3
-    assert [number.tolist() for number in counts_by_value(cells, np.arange(60), [values], 1)] == [[60]] * 3
+@pytest.mark.parametrize("name", DIGITS)
+def test_digits_tell_of_few(name):
+    """Of the first cell; the second has others of many values, which are no cover."""
+    amounts, wanted = DIGITS[name]
+    values = np.array([*amounts, *range(7, 77)], dtype=np.int64)
+    cells = np.array([0] * len(amounts) + [1] * 70)
+    found, lacking = told_by_digits(cells, np.arange(len(values)), [values], 3)
+    assert lacking.tolist() == [len(amounts), 70, 0]
+    assert [int(numbers[0]) for numbers in found] == wanted
+    assert [int(numbers[2]) for numbers in found] == [0, 0]
 
 
 def test_the_fewest_stand_for_all_numbers():
