@@ -1,6 +1,6 @@
 """Numbers of persons under any heading: by what they decide, and by the form of their cells.
 
-A heading says nothing for certain: `glucose sensor` is no measurement. Cells are looked at for two signs. A
+A heading says nothing for certain: `glucose sensor` may be a number of a device. Two signs are looked for. A
 column that says the same of all rows of each person, and differs between persons, is that person's number:
 it decides the age, the sex or the birth of whose rows they are, which diagnoses, towns and amounts do not.
 And a code of six digits and more of one form, which few of all such codes are, was given out. What is
@@ -120,7 +120,7 @@ def _kinds(columns: Sequence[ColumnView]) -> int:
 
 
 def _may_be_given_out(column: ColumnView) -> bool:
-    """Whether cells are neither days nor truth values, nor decimals that are no places."""
+    """Whether cells are neither days nor truth values, nor decimals, except those of places."""
     if column.days is not None or any(isinstance(value, bool) for value in column.values[:1]):
         return False
     return column.numbers is None or column.whole is not None or is_called(column.name, *_OF_PLACE)

@@ -3,7 +3,7 @@
 The attacker is taken to know the quasi-identifiers of all releases together, whatever the specification of
 the last one calls them; and each promise is looked at once more with an attacker who knows just the columns
 that it speaks of, since one who knows more may be alone with a person anyway, and then hides what was lost.
-What cannot be measured is a value of its own, `Unmeasured`, so that no figure stands for it.
+What cannot be measured is stated as `Unmeasured`, and never as a figure.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ OF_VALUES: Final = frozenset(
 
 Why = Literal["file", "keys", "columns", "drawn", "labels"]
 """Why something was not measured: the files are not as they were; there is no quasi-identifier by which
-somebody could be looked for; a quasi-identifier is no column of this table; cells were drawn at random, or
-are means and the like; labels do not say whom they stand for, by the hierarchies of this specification."""
+somebody could be looked for; this table lacks a column that was a quasi-identifier; cells were drawn at
+random, or are means and the like; labels do not say whom they stand for, by this specification's hierarchies."""
 
 _LONGEST: Final = 64
 _TOGETHER: Final = (

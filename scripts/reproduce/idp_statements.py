@@ -26,7 +26,7 @@ def ks_of(found: Mapping[Setting, object]) -> list[int]:
 
 
 def _apart(one: Sequence[float], other: Sequence[float], parts: int = 1) -> Margin:
-    """By how much the mean of the first is larger, where runs are no pairs."""
+    """By how much the mean of the first is larger, where runs are not paired."""
     error = sqrt(sum(np.var(some, ddof=1) / len(some) for some in (one, other)))
     return around(float(np.mean(one) - np.mean(other)), error, parts=parts, freedom=len(one) - 1)
 

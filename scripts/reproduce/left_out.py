@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 BUILT: Final = "not built"
-"""What would have to be built first; nothing here stands for it unless it is said."""
+"""What would have to be built first. Where something here comes close to it, the row says so."""
 LEFT_OUT: Final[tuple[tuple[str, str, str], ...]] = (
     ("SPLU", "Figures 1 to 3 and 6", "drawings and tables of notions, nothing measured"),
     (

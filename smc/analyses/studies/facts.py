@@ -135,7 +135,7 @@ class Facts:
         lpn: the run rests on learning parity with noise, or may, on whatever link: rows are matched by keys,
             or compared by silent transfers.
         row_results: somebody learns something about single rows: matched keys or pairs, labels, outcomes of
-            comparisons, exact sums of its own values over rows that it is not to know. Shares and ciphertexts
+            comparisons, exact sums over matches, models and survival without noise. Shares and ciphertexts
             that nobody opens are not such results.
         comparison_type: what is compared in which form, or None where nothing of a stated form is.
         exact: the figures about several persons that are released without noise: sums, sizes, centres; None

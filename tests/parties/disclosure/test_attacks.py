@@ -202,6 +202,20 @@ def test_a_flag_that_nobody_or_everybody_has_is_withheld_like_a_cell_of_nobody(t
         assert (outcome.tables[0].columns["value"][0] is not None) == (having != 3)
 
 
+@pytest.mark.parametrize(("having", "is_shown"), [(3, False), (30, True), (60, False)])
+def test_nor_does_a_flag_that_is_a_weight_tell_that_everybody_has_it(tmp_path, having, is_shown):
+    """The sum of the weights would be the number of rows."""
+    flag, group = Schema("integer", lower=0, upper=1), Schema("category", categories=tuple("abcdefghijklm"))
+    has = [int(row < (having if place == 0 else 30)) for place in range(13) for row in range(60)]
+    data = patients(age=40 + np.arange(13 * 60) % 37) | {
+        "has": Column(np.array(has, dtype=np.int64), flag),
+        "group": Column(np.repeat(np.arange(13), 60), group),
+    }
+    study = statistics(kind="weighted-mean", column="age", weight="has", by=["group"])
+    _, outcome = Victim(tmp_path, data).asked(study)
+    assert (outcome.tables[0].columns["value"][0] is not None) == is_shown
+
+
 @pytest.mark.parametrize("rare", [0, 3, 12])
 def test_a_sum_of_few_prices_does_not_tell_how_many_have_the_rare_one(tmp_path, rare):
     """Values stand in a public list, and of 40 who each have one of three a sum says how many have which."""

@@ -189,7 +189,7 @@ DIGITS = {
 
 @pytest.mark.parametrize("name", DIGITS)
 def test_digits_tell_of_few(name):
-    """Of the first cell; the second has others of many values, which are no cover."""
+    """Of the first cell; the second has many other values, which do not hide them."""
     amounts, wanted = DIGITS[name]
     values = np.array([*amounts, *range(7, 77)], dtype=np.int64)
     cells = np.array([0] * len(amounts) + [1] * 70)
