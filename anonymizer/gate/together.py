@@ -30,7 +30,7 @@ OF_VALUES: Final = frozenset(
 Why = Literal["file", "keys", "columns", "drawn", "labels"]
 """Why something was not measured: the files are not as they were; there is no quasi-identifier by which
 somebody could be looked for; this table lacks a column that was a quasi-identifier; cells were drawn at
-random, or are means and the like; labels do not say whom they stand for, by this specification's hierarchies."""
+random, or are means and the like; labels do not say whom they stand for, by the hierarchies given here."""
 
 _LONGEST: Final = 64
 _TOGETHER: Final = (
